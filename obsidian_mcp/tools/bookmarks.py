@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
@@ -18,6 +18,9 @@ from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
 from .arguments import MOST_RESULTS, Argument, VaultName
 from .paging import first_of
 from .registry import tool
+
+if TYPE_CHECKING:
+    from obsidian_mcp.core.vault.operation import Operation
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +71,30 @@ def edit_bookmarks(
     if not target.strip():
         raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
     opened = app.vaults.get(vault)
-    with opened.changing():
-        opened.policy.check_write(stored.PATH)  # before an error names other bookmarks
-        data = opened.files.config(BOOKMARKS_FILE)
-        body = stored.body_of(data)
-        if action == "add":
-            bookmark = _bookmark(opened, target, title, group)
-            after = stored.add(body, bookmark, clock.nanoseconds(opened.calendar.now()) // 1_000_000)
-        else:
-            after, bookmark = _remove(opened, body, target)
-        changed = after != body
-        if changed:
-            from obsidian_mcp.core.vault.operation import Create, Write  # lists of bookmarks load none of it
+    for attempt in opened.attempts():
+        with attempt.lock:
+            opened.policy.check_write(stored.PATH)  # before an error names other bookmarks
+            data = opened.files.config(BOOKMARKS_FILE)
+            body = stored.body_of(data)
+            if action == "add":
+                bookmark = _bookmark(opened, target, title, group)
+                now_ms = clock.nanoseconds(opened.calendar.now()) // 1_000_000
+                after = stored.add(body, bookmark, now_ms)
+            else:
+                after, bookmark = _remove(opened, body, target)
+            changed = after != body
+            if not changed or attempt.commit("edit_bookmarks", [_write(data, after)]):
+                break
+    shown_title, shown_group = bookmark.title or None, bookmark.group or None
+    return ChangedBookmark(bookmark.kind, bookmark.target, shown_title, shown_group, changed=changed)
 
-            disk = stored.PATH
-            written = Text(after, data is not None and Text.decode(data).bom).encode()
-            opened.commit("edit_bookmarks", [Create(disk, written) if data is None else Write(disk, data, written)])
-    return ChangedBookmark(
-        bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None, changed=changed
-    )
+
+def _write(before: bytes | None, body: str) -> Operation:
+    """Return the operation that gives the file of the bookmarks a text."""
+    from obsidian_mcp.core.vault.operation import Create, Write  # lists of bookmarks load none of it
+
+    written = Text(body, before is not None and Text.decode(before).bom).encode()
+    return Create(stored.PATH, written) if before is None else Write(stored.PATH, before, written)
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:

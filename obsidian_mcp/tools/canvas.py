@@ -9,6 +9,7 @@ from functools import partial
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.catalog import Content
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
 from obsidian_mcp.core.note.canvas_edits import AddCard, Connect, Disconnect, EditCard, MoveCard, RemoveCard
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
@@ -123,28 +124,73 @@ def edit_canvas(
 ) -> CanvasChange:
     """Add, change, move, connect and remove cards of a canvas."""
     opened = app.vaults.get(vault)
-    with opened.changing():
-        read_operations = [_operation(opened, number, raw) for number, raw in enumerate(operations, 1)]
-        before = None
+    planned = _PlannedCanvas(opened, name, operations, create=create, etag=etag)
+    if dry_run:
+        opened.check("edit_canvas", planned.plan())
+    else:
+        for attempt in opened.attempts():
+            with attempt.lock:
+                steps = planned.plan()
+                if not steps or attempt.commit("edit_canvas", steps):
+                    break
+    before, edited = planned.before, planned.edited
+    old = "" if before is None else before.text.body
+    difference = shown_diff([diff(planned.path, old, edited.body)]) if dry_run else None
+    old_etag = "" if before is None else before.etag
+    return CanvasChange(
+        path=planned.path,
+        changed=before is None or planned.data != before.data,
+        etag=old_etag if dry_run else etag_of(planned.data),
+        ids=list(edited.ids),
+        created=before is None or None,
+        diff=difference,
+    )
+
+
+class _PlannedCanvas:
+    """What a call makes of a canvas: known once `plan` was called, which may be several times."""
+
+    before: Content | None
+    """None for a canvas that is not there yet."""
+    path: VaultPath
+    edited: canvas_edits.EditedCanvas
+    data: bytes
+
+    def __init__(self, vault: Vault, name: str, operations: list[dict[str, Any]], *, create: bool, etag: str) -> None:
+        self._vault = vault
+        self._name = _with_extension(name)
+        self._operations = operations
+        self._create = create
+        self._etag = etag
+
+    def plan(self) -> list[Create | Write]:
+        """Return the operation that changes the canvas as it is now, if it changes."""
+        vault = self._vault
+        numbered = enumerate(self._operations, 1)
+        operations = [_operation(vault, number, operation) for number, operation in numbered]
+        text, disk = self._read()
+        if self.before is not None and self._etag and self._etag != self.before.etag:
+            raise stale(self.before, self._etag, "Read it again and repeat the edit.")
+        self.edited = _apply(vault, text.body, operations)
+        self.data = Text(self.edited.body, text.bom).encode()
+        if self.before is None:
+            return [Create(disk, self.data)]
+        if self.data == self.before.data:
+            return []
+        return [Write(disk, self.before.data, self.data)]
+
+    def _read(self) -> tuple[Text, str]:
+        """Return the text of the canvas, empty for a new one, and its path on the disk."""
         try:
-            before = opened.read_text(opened.find(_with_extension(name)))
-            (path, disk), text = before.entry[:2], before.text
+            self.before = self._vault.read_text(self._vault.find(self._name))
         except NoteNotFound:  # or gone since the folder was read
-            if not create:
+            if not self._create:
                 raise
-            (path, disk), text = opened.catalog.new_path(_with_extension(name)), Text("")
-        if before is not None and etag and etag != before.etag:
-            raise stale(before, etag, "Read it again and repeat the edit.")
-        edited = _apply(opened, text.body, read_operations)
-        data = Text(edited.body, text.bom).encode()
-        changed = before is None or data != before.data
-        if changed:
-            operation = Create(disk, data) if before is None else Write(disk, before.data, data)
-            (opened.check if dry_run else opened.commit)("edit_canvas", [operation])
-    difference = shown_diff([diff(path, text.body, edited.body)]) if dry_run else None
-    etag_before = "" if before is None else before.etag
-    etag = etag_before if dry_run else etag_of(data)
-    return CanvasChange(path, changed, etag, list(edited.ids), created=before is None or None, diff=difference)
+            self.before = None
+            self.path, disk = self._vault.catalog.new_path(self._name)
+            return Text(""), disk
+        self.path, disk = self.before.entry[:2]
+        return self.before.text, disk
 
 
 def _apply(vault: Vault, body: str, requested: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:

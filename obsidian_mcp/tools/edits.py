@@ -11,6 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.text.text import check_growth
 from obsidian_mcp.core.vault.changes import PlannedChange, stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -73,6 +74,7 @@ def edit_note(
         if operation == "remove_section":
             return edits.remove_part(body, sections.locate(body, section).whole)
         if operation == "add_after_section":
+            check_growth(body, content)
             return edits.insert_part(body, sections.locate(body, section).whole.end, content)
         return edits.insert_text(body, content, "prepend" if operation.startswith("prepend") else "append", section)
 

@@ -129,17 +129,22 @@ def compose_notes(
     from obsidian_mcp.core.operations import composer
 
     opened = app.vaults.get(vault)
-    opened.indexer.complete()  # without the lock, which a wait for the index must not hold (INDEX-43)
-    with opened.changing():
-        opened.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
+
+    def plan() -> PlannedChange:
         entry = opened.find(name)
         if action == "merge":
-            planned = composer.merge(opened, entry, opened.find(into), position)
-        else:
-            planned = composer.extract(
-                opened, entry, part, into, position=position, left=leave, update_links=update_links
-            )
-        (opened.check if dry_run else opened.commit)("compose_notes", planned.operations)
+            return composer.merge(opened, entry, opened.find(into), position)
+        return composer.extract(
+            opened,
+            entry,
+            part,
+            into,
+            position=position,
+            left=leave,
+            update_links=update_links,
+        )
+
+    planned = bulk.make(opened, "compose_notes", plan, dry_run=dry_run)
     own = (planned.source, planned.target)
     updated, more_updated = first_of(
         [str(file.path) for file in planned.rewritten if file.path not in own], FILES_SHOWN

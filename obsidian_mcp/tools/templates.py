@@ -74,11 +74,14 @@ def insert_template(
     opened = app.vaults.get(vault)
     templates = periodic_notes.Templates(opened)
     template_entry = templates.find(template)
-    with opened.changing():
-        entry = opened.find(name)
+    entry = opened.find(name)
+    warnings: list[str] = []
+
+    def change(body: str) -> str:
         filled = templates.fill(template_entry, entry.path, entry)
-        edited = opened.edit(
-            "insert_template", entry, lambda body: periodic_notes.insert_template(body, filled.text, position, section)
-        )
+        warnings[:] = filled.warnings
+        return periodic_notes.insert_template(body, filled.text, position, section)
+
+    edited = opened.edit("insert_template", entry, change)
     changed = edited.before.etag != edited.after.etag
-    return InsertedTemplate(entry.path, template_entry.path, changed, edited.after.etag, [*filled.warnings] or None)
+    return InsertedTemplate(entry.path, template_entry.path, changed, edited.after.etag, warnings or None)

@@ -6,6 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.core.text.text import Text
@@ -149,7 +150,7 @@ def _walk(array: JsonNode | None, groups: tuple[str, ...] = ()) -> Iterator[tupl
     """Every bookmark that is no group, with its node and the array that holds it."""
     if array is None:
         return
-    for node in array.items:
+    for node in checked(array.items):
         if not isinstance(node.value, dict):
             continue
         kind, title = _text(node, "type"), _text(node, "title")

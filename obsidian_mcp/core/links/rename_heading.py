@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 from obsidian_mcp.core.files.catalog import Names
 from obsidian_mcp.core.note.edits import Edit
@@ -23,6 +24,7 @@ from obsidian_mcp.core.note.subpath import (
     id_span,
     segments,
 )
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -110,12 +112,22 @@ def plan_block(
     return _plan(names, path, rename_segments, referrers, Edit(written, new))
 
 
-class _Outline(NamedTuple):
+@dataclass(frozen=True)
+class _Outline:
     """A note's headings, of which the one at `at` is called `text` afterwards."""
 
     headings: Sequence[Heading]
     at: int
     text: str
+
+    @cached_property
+    def _keys(self) -> list[str]:
+        """The keys of the headings as they are, for all links."""
+        return [heading_key(heading.text) for heading in checked(self.headings)]
+
+    @cached_property
+    def _levels(self) -> list[int]:
+        return [heading.level for heading in self.headings]
 
     def rename_segments(self, parts: list[str]) -> list[str] | None:
         """Return the segments that lead afterwards where `parts` lead now; None where they stay.
@@ -124,7 +136,7 @@ class _Outline(NamedTuple):
         """
         if _NO_HEADING.fullmatch(parts[-1].strip()):
             return None
-        before = [heading_key(heading.text) for heading in self.headings]
+        before = self._keys
         chain = self._chain(before, parts)
         if chain is None:
             return None
@@ -155,13 +167,12 @@ class _Outline(NamedTuple):
 
     def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
         """Return the heading that each part of a subpath names (semantics 2.2)."""
-        levels = [heading.level for heading in self.headings]
-        return heading_chain(zip(levels, keys, strict=True), parts)
+        return heading_chain(zip(self._levels, keys, strict=True), parts)
 
     def _above(self, number: int) -> list[int]:
         """Return the headings under which a heading stands, from the top."""
         above: list[int] = []
-        for n in range(number + 1):
+        for n in checked(range(number + 1)):
             while above and self.headings[above[-1]].level >= self.headings[n].level:
                 above.pop()
             above.append(n)
@@ -175,16 +186,18 @@ def _plan(
     referrers: Iterable[Referrer],
     own: Edit,
 ) -> Iterator[FileEdits]:
+    remembered = _remembering(rename_segments)
+
     def rewrite_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
-        return _rewrite_link(place, rename_segments) if leads_here else []
+        return _rewrite_link(place, remembered) if leads_here else []
 
     def rewrite_card(card: CardPath) -> list[Edit]:
         subpath = card.subpath
         if subpath is None or names.at(card.path.value) != path:
             return []
         before = segments(subpath.value)
-        after = rename_segments(before) if before else None
+        after = remembered(before) if before else None
         if after is None or after == before:
             return []
         whole = Span(0, len(subpath.value))
@@ -201,6 +214,28 @@ def _plan(
             file = file._replace(edits=order_edits([*outside, own]))
         if file.edits or file.skipped:
             yield file
+
+
+def _remembering(rename_segments: RenameSegments) -> RenameSegments:
+    """Return a function that renames each subpath once.
+
+    Many links have the same one, and to rename it takes a look at all headings.
+    """
+    answers: dict[tuple[str, ...], list[str] | Unwritable | None] = {}
+
+    def remembered(parts: list[str]) -> list[str] | None:
+        key = tuple(parts)
+        if key not in answers:
+            try:
+                answers[key] = rename_segments(parts)
+            except Unwritable as error:
+                answers[key] = error
+        answer = answers[key]
+        if isinstance(answer, Unwritable):
+            raise Unwritable(str(answer))
+        return answer
+
+    return remembered
 
 
 def _rewrite_link(place: LinkPlace, rename_segments: RenameSegments) -> list[Edit]:

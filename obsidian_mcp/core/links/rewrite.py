@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Names
@@ -17,6 +16,7 @@ from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.links import Link
+from obsidian_mcp.core.text.call import UNCHECKED, checkpoint
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
@@ -159,23 +159,20 @@ def file_edits(
 
     The functions may raise Unwritable for a link, which is then listed as skipped.
     """
-    changes = [
-        *(
-            (partial(rewrite_link, place, referrer.path), place.link.original)
-            for place in referrer.places
-        ),
-        *(
-            (partial(rewrite_card, card), (card.subpath or card.path).value)
-            for card in referrer.card_paths
-        ),
-    ]
     edits: list[Edit] = []
     skipped: list[Skipped] = []
-    for change, original in changes:
+    for number, place in enumerate(referrer.places, 1):
+        if not number % UNCHECKED:
+            checkpoint()
         try:
-            edits += change()
+            edits += rewrite_link(place, referrer.path)
         except Unwritable as error:
-            skipped.append(Skipped(original, str(error)))
+            skipped.append(Skipped(place.link.original, str(error)))
+    for card in referrer.card_paths:
+        try:
+            edits += rewrite_card(card)
+        except Unwritable as error:
+            skipped.append(Skipped((card.subpath or card.path).value, str(error)))
     return FileEdits(referrer.path, order_edits(edits), tuple(skipped))
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import ClassVar, NamedTuple
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
@@ -66,12 +67,12 @@ def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
         else:
             stack.pop()
             reader.close(run)
-    blocks.list_items = [
-        item.record() for item in sorted(reader.items, key=lambda item: item.start)
-    ]
-    blocks.block_ids += [
-        NamedPart(item.id, item.span) for item in blocks.list_items if item.id is not None
-    ]
+    for number, item in enumerate(sorted(reader.items, key=lambda item: item.start), 1):
+        if not number % UNCHECKED:
+            checkpoint()
+        blocks.list_items.append(item.record())
+        if item.id is not None:
+            blocks.block_ids.append(NamedPart(item.id, blocks.list_items[-1].span))
     blocks.block_ids.sort(key=lambda block: block.span.start)
     return blocks
 
@@ -175,7 +176,7 @@ class _Reader:
     def _indented_code(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         last = i
-        for k in range(i + 1, run.end):
+        for k in checked(range(i + 1, run.end)):
             if body.startswith(md.CODE_INDENTS, starts[k], ends[k]):
                 last = k
             elif not md.blank(body, starts[k], ends[k]):
@@ -189,7 +190,7 @@ class _Reader:
         body, starts, ends = self._body, self._starts, self._ends
         fence = opening[1] or opening[3]
         info = (opening[2] if opening[1] else opening[4]).strip()
-        for k in range(i + 1, run.end):
+        for k in checked(range(i + 1, run.end)):
             closing = md.fence_end(body, starts[k], ends[k])
             if closing and closing[1].startswith(fence):
                 return self._add_area(run, "code", i, k, info)
@@ -198,7 +199,7 @@ class _Reader:
     def _math(self, run: LineRun, i: int, at: int) -> int:
         if not (opening := self._lines.math_opening(run, i, at)):
             return 0
-        for k in range(i + 1, run.end):
+        for k in checked(range(i + 1, run.end)):
             closing = md.math_fence_end(self._body, self._starts[k], self._ends[k])
             if closing and closing[1].startswith(opening):
                 return self._add_area(run, "math", i, k)
@@ -277,10 +278,10 @@ class _Reader:
         rule = md.alignment_row(body, starts[i + 1], ends[i + 1])
         if not rule or not rule[0].strip("| \t"):
             return 0
-        last = i + 1
-        while last + 1 < run.end and body.find("|", starts[last + 1] + 1, ends[last + 1]) >= 0:
-            last += 1
-        for k in (i, *range(i + 2, last + 1)):
+        further = checked(range(i + 2, run.end))
+        after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
+        last = next(after, run.end) - 1
+        for k in chain((i,), checked(range(i + 2, last + 1))):
             for cell in md.cells(body, starts[k], ends[k]):
                 text = cell[0]
                 begin = cell.start() + len(text) - len(text.lstrip(" \t"))
@@ -349,6 +350,8 @@ class _Reader:
         parent = run.holder if run.holder is not None else -max(i, 1)
         runs: list[LineRun] = []
         for item in items:
+            if not item.line % UNCHECKED:
+                checkpoint()
             item.parent = parent
             item.start, end = starts[item.line], ends[item.line]
             # If a blank line and a sibling follow, the app's item includes its line end (recorded).

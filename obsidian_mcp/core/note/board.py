@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import NotText
 
@@ -50,10 +52,12 @@ def check_edit(path: str, before: str, after: str) -> None:
     """Raises: NotText for an edit that adds text to a board that is no card of a lane (BOARD-2)."""
     if not is_board(before):
         return
-    known, lost = _list_lost(before), _list_lost(after)
-    if len(lost) > len(known):
+    lost_before, lost = _list_lost(before), _list_lost(after)
+    if len(lost) > len(lost_before):
+        known = set(lost_before)
         line = next((line for line in lost if line not in known), lost[-1])[:CHARACTERS_SHOWN]
-        lanes = [found[1].strip() for found in _LANE.finditer(before, parser.text_start(before))][:LANES_SHOWN]
+        headings = islice(_LANE.finditer(before, parser.text_start(before)), LANES_SHOWN)
+        lanes = [heading[1].strip() for heading in headings]
         raise NotText(
             f"{path!r} is a Kanban board: when the plugin next writes the file, it would not keep {line!r} as it is. "
             "Nothing was written. A card is a list item below a heading (`- [ ] text`), and further lines of it are "
@@ -64,18 +68,22 @@ def check_edit(path: str, before: str, after: str) -> None:
 
 
 def _list_lost(body: str) -> list[str]:
-    """The lines that are no part of the first list of a lane, which the plugin drops or adds to the card before."""
+    """Return the lines that are no part of the first list of a lane.
+
+    The plugin drops them, or adds them to the card before.
+    """
     start = parser.text_start(body)
     settings = _SETTINGS.search(body, start)
     lanes, behind = (body[start : settings.start()], body[settings.end() :]) if settings else (body[start:], "")
-    lost = [line for line in behind.split("\n") if line.strip()]
+    lost = [line for line in checked(behind.split("\n")) if line.strip()]
     in_lane, marker = False, ""
-    for line in lanes.split("\n"):
+    for line in checked(lanes.split("\n")):
         item = _ITEM.match(line)
+        is_mark = in_lane and _MARK.fullmatch(line)
         if _LANE.match(line):
             in_lane, marker = True, ""
         elif item and in_lane and marker in ("", item[1]):
             marker = item[1]
-        elif line.strip() and not (marker and line[0] in " \t") and not (in_lane and _MARK.fullmatch(line)):
+        elif line.strip() and not (marker and line[0] in " \t") and not is_mark:
             lost.append(line.strip())
     return lost

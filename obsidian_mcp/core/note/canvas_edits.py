@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked, checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
@@ -307,7 +308,7 @@ class _Canvas(CanvasText):
 
         They are all but the groups that `own` is in.
         """
-        rects = ((card, card.rect) for card in cards)
+        rects = ((card, card.rect) for card in checked(cards))
         return [rect for card, rect in rects if not (card.is_group and rect.contains(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
@@ -328,11 +329,16 @@ class _Canvas(CanvasText):
             _put(frame, inner, Rect._fields)
 
     def _unused_id(self) -> str:
-        used = {node.id for node in [*self.cards, *self.edges]}
         while True:
             id_ = self._new_id()
-            if id_ not in used:
+            if id_ not in self._used_ids:
+                self._used_ids.add(id_)
                 return id_
+
+    @cached_property
+    def _used_ids(self) -> set[str]:
+        """The ids that any card or edge has had: of the canvas as it was read, and new ones."""
+        return {node.id for node in checked([*self.cards, *self.edges])}
 
 
 def _area(card: CanvasObject) -> float:

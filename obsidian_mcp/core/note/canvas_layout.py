@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked, checkpoint
 
 GAP = 40
 """Between two cards."""
@@ -83,6 +83,7 @@ def grow_to_hold(frame: Rect, inner: Rect) -> Rect:
 
 def text_height(text: str) -> int:
     """Return the height of a text card of the usual width, from TEXT_HEIGHT to MAX_TEXT_HEIGHT."""
+    text = text[: MAX_TEXT_HEIGHT // LINE_HEIGHT * (COLUMNS + 1)]  # more of it is not higher
     lines = sum(
         max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS))
         for line in text.split("\n")
@@ -150,7 +151,7 @@ def _first_free(
     for top in tops:
         if not room.contains(size._replace(x=room.x, y=top)):
             continue
-        row = [rect for rect in taken if rect.y < top + size.height and top < rect.bottom]
+        row = [rect for rect in checked(taken) if rect.y < top + size.height and top < rect.bottom]
         beyond = room.x
         for left in columns:
             if left < beyond:
@@ -183,7 +184,7 @@ def _move_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
         ]
     else:
         obstacles = [rect for rect in obstacles if rect.x < placed.right and placed.x < rect.right]
-    while hit := [rect for rect in obstacles if rect.overlaps(placed)]:
+    while hit := [rect for rect in checked(obstacles) if rect.overlaps(placed)]:
         placed = _beyond(placed, side, hit)
     return placed
 

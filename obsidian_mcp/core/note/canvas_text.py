@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
@@ -200,7 +201,7 @@ class CanvasText:
             if _same(objects[name], array):
                 continue
             style = layout_of(text, array, usual)
-            items = [entry.item for entry in objects[name]]
+            items = [entry.item for entry in checked(objects[name])]
             splices.append(
                 (array.start, array.end, rewrite_list(text, array, items, style, orders[name]))
             )
@@ -233,7 +234,7 @@ class CanvasText:
 def _objects(array: JsonNode | None) -> list[CanvasObject]:
     """Return the items of a list. An item that is no object stays where it is and is never
     named."""
-    items = array.items if array is not None else ()
+    items = checked(array.items if array is not None else ())
     return [
         CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item)
         for item in items

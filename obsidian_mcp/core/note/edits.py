@@ -10,12 +10,13 @@ from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
 from obsidian_mcp.core.text.text import (
     UNREADABLE,
     Lines,
     Span,
     Text,
+    check_growth,
     check_size,
     printable,
 )
@@ -48,6 +49,10 @@ _GOES_ON = {
 """The kind of text, read by itself, that goes on with a block."""
 _OPEN = {"code", "comment", "math"}
 """Kinds of blocks that no blank line ends."""
+_FENCE = re.compile(r"^[ \t>]*(?:```|~~~|%%|\$\$|<)", re.MULTILINE)
+"""What begins or ends such a block, or HTML."""
+LINES_JUDGED = 10_000
+"""First and last lines of a block that tell what it is; so many are read in a tenth of a second."""
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|[0-9]+[.)])[ \t]")
 """The beginning of an item of a list."""
 _BLANK = re.compile(r"[ \t]*\r?\n")
@@ -108,8 +113,9 @@ def insert_text(body: str, content: str, position: Position = "append", heading:
     """Return a note with text on lines of its own at a place (EDIT-02, EDIT-10).
 
     With `heading`, the place is in that section (PERIODIC-18). A note without a last line end stays
-    so. Raises: SectionNotFound.
+    so. Raises: SectionNotFound, StorageFailed.
     """
+    check_growth(body, content)
     if heading:
         from . import sections  # loaded here: it needs the parser, which most edits do without
 
@@ -167,7 +173,12 @@ def _joins(above: str, below: str) -> bool:
         return False
     end = _BLOCK_END.search(below)
     below = below[: end.start() if end else len(below)]
-    above = above[max(start.end() for start in _BLOCK_START.finditer(above)) :]
+    block_start = 0
+    for number, start in enumerate(_BLOCK_START.finditer(above), 1):
+        if not number % UNCHECKED:
+            checkpoint()
+        block_start = start.end()
+    above = _without_middle(above[block_start:])
     first, own, whole = [
         blocks.read_blocks(text, Lines(text).starts, 0) for text in (above, below, above + below)
     ]
@@ -181,6 +192,22 @@ def _joins(above: str, below: str) -> bool:
         return whole.sections[len(first.sections)].kind != kind
     goes_on = kind == _GOES_ON.get(last.kind) and after.kind == last.kind
     return not goes_on or not _ids(first) <= _ids(whole)
+
+
+def _without_middle(block: str) -> str:
+    """Return a block of very many lines without those in its middle.
+
+    What it is, and whether a text behind it goes on with it, is told by its first and last lines,
+    unless something begins or ends in its middle that no blank line ends.
+    """
+    if block.count("\n") <= 2 * LINES_JUDGED:
+        return block
+    head = 0
+    tail = len(block) - 1
+    for _ in range(LINES_JUDGED):
+        head = block.index("\n", head) + 1
+        tail = block.rindex("\n", 0, tail)
+    return block if _FENCE.search(block, head, tail) else block[:head] + block[tail + 1 :]
 
 
 def _ids(elements: blocks.Blocks) -> set[str]:
@@ -313,7 +340,7 @@ def _parts_headings(body: str, at: int) -> bool:
     sections = blocks.read_blocks(body, lines.starts, lines.line(text_start(body))).sections
     is_below = False
     majority = 0
-    for number, block in enumerate(sections):
+    for number, block in enumerate(checked(sections)):
         if block.kind != "heading":
             continue
         below = body.find("\n", block.span.end) + 1 or len(body)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from itertools import islice
-from os.path import commonprefix
 
 from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.nearness import nearest
-from obsidian_mcp.core.text.text import split_lines
+from obsidian_mcp.core.text.text import common_start, split_lines
 from obsidian_mcp.errors import TextNotFound
 
 TEXT_SHOWN = 200
@@ -100,11 +99,7 @@ def _find_deviation(body: str, find: str) -> tuple[int, str] | None:
     if not starts:
         return None
     lines = _strip_line_ends(find)
-    begins = {
-        at: commonprefix((body[at : at + len(find)], find))  # noqa: RUF071 - of characters
-        for at in starts
-    }
-    start = max(starts, key=lambda at: len(begins[at]))
+    start = max(starts, key=lambda at: common_start(body[at : at + len(find)], find))
     present = _strip_line_ends(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(lines) if present[i : i + 1] != [line]), len(lines) - 1)
     number = body.count("\n", 0, start) + 1 + same

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from obsidian_mcp.core.text.nearness import nearest
+from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import Lines, Span, printable
 from obsidian_mcp.errors import SectionNotFound
 
@@ -47,7 +48,7 @@ def headings_below(body: str, name: str) -> list[str]:
     section = find(parsed, name).span
     return [
         heading.text
-        for heading in parsed.outline
+        for heading in checked(parsed.outline)
         if section.start < heading.span.start < section.end
     ]
 
@@ -93,7 +94,7 @@ def lines_of_equal(body: str, name: str) -> list[int]:
     outline = parser.parse(body).outline
     return [
         lines.line(heading.span.start) + 1
-        for heading in outline
+        for heading in checked(outline)
         if heading_key(heading.text) == key
     ]
 
@@ -101,12 +102,11 @@ def lines_of_equal(body: str, name: str) -> list[int]:
 def _describe_missing(parsed: parser.Note, name: str) -> SectionNotFound:
     """Return the error for a name that no part of the note has, with the nearest names."""
     if name.strip().startswith("^"):
-        ids = [f"^{block.id}" for block in parsed.block_ids]
-        choice = f"Its blocks are {', '.join(ids[:SHOWN])}." if ids else "It has no block ids."
-        return SectionNotFound(
-            f"The note has no block {name.strip()!r}. {choice}", heading=name, blocks=ids[:SHOWN]
-        )
-    texts = [printable(heading.text) for heading in parsed.headings]
+        ids = [f"^{block.id}" for block in parsed.block_ids[:SHOWN]]
+        choice = f"Its blocks are {', '.join(ids)}." if ids else "It has no block ids."
+        message = f"The note has no block {name.strip()!r}. {choice}"
+        return SectionNotFound(message, heading=name, blocks=ids)
+    texts = [printable(heading.text) for heading in parsed.headings[:MOST_SEARCHED]]
     near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     choice = "It has no headings."
     if near:

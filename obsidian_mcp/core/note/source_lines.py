@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .elements import ListItem
@@ -103,11 +103,13 @@ class SourceLines:
         self.starts = line_starts.copy()
         self.deepest = MAX_NESTING
         """Nesting depth at which a container is plain text."""
+        if len(line_starts) > UNCHECKED:
+            checkpoint()
         ends = [start - 1 for start in line_starts[1:]]
         if "\r\n" in body:
             ends = [
                 end - (end > start and body[end - 1] == "\r")
-                for start, end in zip(line_starts, ends, strict=False)
+                for start, end in zip(line_starts, checked(ends), strict=False)
             ]
         self.ends = [*ends, len(body)]
 
@@ -130,7 +132,7 @@ class SourceLines:
         Without one, return the end of the run.
         """
         body, starts, ends = self.body, self.starts, self.ends
-        for k in range(i, run.end):
+        for k in checked(range(i, run.end)):
             closing = body.find("%%", begin if k == i else starts[k], ends[k])
             if closing >= 0:
                 return k, closing
@@ -140,12 +142,13 @@ class SourceLines:
         """Return the last line of the HTML block of a kind that starts at `at` on line `i`."""
         body, starts, ends = self.body, self.starts, self.ends
         closing = HTML_ENDS.get(kind or "")
+        further = checked(range(i + 1, run.end))
         if closing is None:
-            empty = (k - 1 for k in range(i + 1, run.end) if starts[k] == ends[k])
+            empty = (k - 1 for k in further if starts[k] == ends[k])
             return next(empty, run.end - 1)
         if closing.search(body, at, ends[i]):
             return i
-        closed = (k for k in range(i + 1, run.end) if closing.search(body, starts[k], ends[k]))
+        closed = (k for k in further if closing.search(body, starts[k], ends[k]))
         return next(closed, run.end - 1)
 
     def interrupts_paragraph(self, run: LineRun, i: int, at: int) -> bool:
@@ -195,6 +198,8 @@ class SourceLines:
         body, starts, ends = self.body, self.starts, self.ends
         k = i + 1
         while k < run.end:
+            if not k % UNCHECKED:
+                checkpoint()
             start, end = starts[k], ends[k]
             if start == end:
                 break
@@ -218,6 +223,8 @@ class SourceLines:
         is_blank = gap = False
         kind = ""
         for k in range(i, run.end):
+            if not k % UNCHECKED:
+                checkpoint()
             start, end = starts[k], ends[k]
             at = indent(body, start, end).end()
             width = columns(body, start, at) if at > start else 0
@@ -228,7 +235,6 @@ class SourceLines:
                 bullet, number, delimiter, white = mark.groups()
                 if kind not in ("", bullet or delimiter) or thematic_break(body, at, end):
                     break
-                checkpoint()
                 kind = bullet or delimiter
                 if gap:
                     items[-1].spaced, gap = True, False
@@ -267,6 +273,8 @@ class SourceLines:
         )
         leads = []
         for k in range(item.line + 1, item.last + 1):
+            if not k % UNCHECKED:
+                checkpoint()
             at = indent(body, starts[k], ends[k]).end()
             leads.append((k, at))
             if not blank(body, at, ends[k]):
@@ -279,6 +287,8 @@ class SourceLines:
         body, starts, ends = self.body, self.starts, self.ends
         k = i
         while k < run.end:
+            if not k % UNCHECKED:
+                checkpoint()
             at = indent(body, starts[k], ends[k]).end()
             if body.startswith(">", at, ends[k]):
                 starts[k] = at + 2 if body.startswith(" ", at + 1, ends[k]) else at + 1
@@ -292,6 +302,8 @@ class SourceLines:
         body, starts, ends = self.body, self.starts, self.ends
         last = i
         for k in range(i + 1, run.end):
+            if not k % UNCHECKED:
+                checkpoint()
             begin, end = starts[k], ends[k]
             at = indent(body, begin, end).end()
             if at == end:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Span, printable
 
 from .elements import Heading, NamedPart
@@ -50,7 +51,7 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
     keys = [heading_key(part) for part in parts]
     chain: list[int] = []
     deepest = 0
-    for number, (level, key) in enumerate(headings):
+    for number, (level, key) in enumerate(checked(headings)):
         if level > deepest and key == keys[len(chain)]:
             chain.append(number)
             deepest = level
@@ -71,7 +72,8 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
         return SubpathTarget(Span(0, len(parsed.body)), None)
     last = parts[-1].strip()
     if _BLOCK_ID.match(last):
-        blocks = [block for block in parsed.block_ids if block.id.lower() == last[1:].lower()]
+        key = last[1:].lower()
+        blocks = [block for block in checked(parsed.block_ids) if block.id.lower() == key]
         return SubpathTarget(blocks[-1].span, None) if blocks else None
     if footnote := _FOOTNOTE.match(last):
         notes = [note for note in parsed.footnotes if note.id == footnote[1]]

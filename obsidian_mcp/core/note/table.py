@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise, repeat
 from typing import NamedTuple
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Lines, Span, printable, split_lines
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
 
@@ -58,8 +58,9 @@ class Table(NamedTuple):
         return [shown(cell) for cell in self.header.cells]
 
     @property
-    def lines(self) -> list[str]:
-        return [self.header.line, self.delimiters.line, *(row.line for row in self.rows)]
+    def lines(self) -> Iterator[str]:
+        """The lines of the note that the table stands on, without their ends."""
+        return (row.line for row in (self.header, self.delimiters, *self.rows))
 
 
 class LocatedTable(NamedTuple):
@@ -88,10 +89,8 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
     tables = []
     for section in parsed.sections:
         if section.kind == "table":
-            rows = list[Row]()
-            for line in split_lines(section.span.slice(parsed.body)):
-                checkpoint()
-                rows.append(read_row(line.rstrip("\r\n")))
+            lines_of_table = checked(split_lines(section.span.slice(parsed.body)))
+            rows = [read_row(line.rstrip("\r\n")) for line in lines_of_table]
             table = Table(rows[0], rows[1], tuple(rows[2:]))
             first_line = lines.line(section.span.start) + 1
             tables.append(LocatedTable(table, section.span, first_line))
@@ -133,7 +132,7 @@ def written(body: str, located: LocatedTable, table: Table) -> str:
     newline = "\r\n" if "\r\n" in body else "\n"
     old_lines = split_lines(located.span.slice(body))
     ends = (line[len(line.rstrip("\r\n")) :] for line in old_lines)
-    lines = zip(table.lines, chain(ends, repeat("")), strict=False)
+    lines = zip(checked(table.lines), chain(ends, repeat("")), strict=False)
     text = "".join(line + (end or newline) for line, end in lines)
     return body[: located.span.start] + text.rstrip("\r\n") + body[located.span.end :]
 

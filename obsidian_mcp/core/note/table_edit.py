@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.errors import InvalidArguments
 
 from .table import Row, Table, number_of, shown
@@ -96,23 +96,41 @@ class TableEdit:
         self._row_names = RowNames(table.rows, self._column_names, self._rows)
         self._header = _Line(table.header, width)
         self._delimiters = _Line(table.delimiters, width)
-        self._lines = {number: _Line(row, width) for number, row in enumerate(table.rows, 1)}
+        self._as_read = table
+        self._changed: dict[int, _Line] = {}
+        """The rows that an operation has added or changed, by number."""
 
     @property
     def table(self) -> Table:
         """The table as it is now."""
         columns, first_added = self._columns.order(), self._columns.count + 1
+        keeps_columns = columns == list(range(1, first_added))
 
-        def row(line: _Line) -> Row:
-            checkpoint()
-            return line.row(columns, first_added)
+        def row(number: int) -> Row:
+            if keeps_columns and number not in self._changed:
+                return self._as_read.rows[number - 1]
+            return self._line(number).row(columns, first_added)
 
-        rows = tuple(row(self._lines[number]) for number in self._rows.order())
-        return Table(row(self._header), row(self._delimiters), rows)
+        header = self._header.row(columns, first_added)
+        delimiters = self._delimiters.row(columns, first_added)
+        return Table(header, delimiters, tuple(row(n) for n in checked(self._rows.order())))
+
+    def _line(self, number: int) -> _Line:
+        """Return a row that an operation is to change, or did."""
+        if number not in self._changed:
+            row = self._as_read.rows[number - 1]
+            self._changed[number] = _Line(row, self._columns.count)
+        return self._changed[number]
+
+    def _cell(self, row: int, column: int) -> str:
+        """Return what a cell says now."""
+        if row in self._changed:
+            return shown(self._changed[row].cell(column) or "")
+        return self._as_read.rows[row - 1].cell(column - 1)
 
     def set_cell(self, row: RowName, column: ColumnName, value: str) -> None:
         """Let a cell say something else. Raises: InvalidArguments, AmbiguousName."""
-        line = self._lines[self._row_names.find(row)]
+        line = self._line(self._row_names.find(row))
         column_number = self._column_names.find(column)
         delimiter = (self._delimiters.cell(column_number) or "").strip()
         to_right = delimiter.endswith(":") and not delimiter.startswith(":")
@@ -128,7 +146,7 @@ class TableEdit:
         for column in self._columns.order():
             blank = " " * len(self._header.cell(column) or "")
             line.put(column, _pad(blank, texts.get(column, "")))
-        self._lines[self._rows.add(at)] = line
+        self._changed[self._rows.add(at)] = line
 
     def _by_column(self, values: Sequence[str] | Mapping[str, str]) -> dict[int, str]:
         """Return values by the number of their column. Raises: InvalidArguments.
@@ -161,14 +179,14 @@ class TableEdit:
         """
         column_number = self._column_names.find(column)
         numbers = self._rows.order()
-        texts = {number: shown(self._lines[number].cell(column_number) or "") for number in numbers}
+        texts = {number: self._cell(number, column_number) for number in checked(numbers)}
 
         def key(number: int) -> tuple[int, float, str]:
-            checkpoint()
             value = number_of(texts[number])
             return (0, value, "") if value is not None else (1, 0.0, texts[number].casefold())
 
-        filled = sorted((n for n in numbers if texts[n]), key=key, reverse=descending)
+        keys = {number: key(number) for number in checked(numbers) if texts[number]}
+        filled = sorted(keys, key=keys.__getitem__, reverse=descending)
         self._rows.arrange([*filled, *(number for number in numbers if not texts[number])])
 
     def add_column(
@@ -184,13 +202,12 @@ class TableEdit:
         blank = " " * (len(name) + 2)
 
         def put(line: _Line, text: str) -> None:
-            checkpoint()
             line.put(column, f" {_escape(text)} " if text else blank)
 
         put(self._header, name)
         put(self._delimiters, _DELIMITERS[align])
-        for number in self._rows.order():
-            put(self._lines[number], value)
+        for number in checked(self._rows.order()):
+            put(self._line(number), value)
 
     def remove_column(self, column: ColumnName) -> None:
         """Take out a column, but for the last one. Raises: InvalidArguments."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .table import Row
@@ -138,8 +138,7 @@ class RowNames:
         """Return the rows by what they have in a column, noted once for all operations."""
         if column not in self._by_cell:
             by_cell: dict[str, list[int]] = {}
-            for number, row in enumerate(self._rows, 1):
-                checkpoint()
+            for number, row in enumerate(checked(self._rows), 1):
                 by_cell.setdefault(row.cell(column - 1).casefold(), []).append(number)
             self._by_cell[column] = by_cell
         return self._by_cell[column]

@@ -18,6 +18,7 @@ from obsidian_mcp.errors import (
     InvalidArguments,
     NoteExists,
     NoteNotFound,
+    OperationTimeout,
     PropertiesUnreadable,
     StaleEtag,
     StorageFailed,
@@ -124,6 +125,8 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
         revision = vault.catalog.revision
         try:
             planned: P | AppError = plan()
+        except OperationTimeout:
+            raise
         except AppError as error:  # true only if no other process has moved what it was about
             planned = error
         with vault.changing():

@@ -214,25 +214,37 @@ class PeriodicNotes:
         InvalidArguments, NoteNotFound for a template, folder or with `create` off the note, TemplateFailed, whatever
         `change` raises."""
         vault = self._vault
-        with vault.changing():
-            located = self._names.locate(period, text)
-            if located.entry is not None:
-                with suppress(NoteNotFound):  # gone since the folder was read: it counts as not there (PERIODIC-13)
-                    if change is None:
-                        return Opened(located, vault.shown(located.entry), created=False, changed=False)
-                    edited = vault.edit(tool, located.entry, change)
-                    is_changed = edited.before.etag != edited.after.etag
-                    return Opened(located, edited.after, created=False, changed=is_changed)
-            if not create:
-                raise self._missing(located)
-            filled, creation = self.plan(located, change)
-            vault.commit(tool, [creation])
-            entry = vault.look_for(creation.disk)
-            if entry is None:
-                raise self._names.describe_missing(located)
-            return Opened(
-                located, vault.read(entry), created=True, changed=True, cursor=filled.cursor, warnings=filled.warnings
-            )
+        for attempt in vault.attempts():
+            with attempt.lock:
+                located = self._names.locate(period, text)
+                if located.entry is not None:
+                    with suppress(NoteNotFound):  # gone since: it counts as not there (PERIODIC-13)
+                        return self._open_existing(tool, located, located.entry, change)
+                if not create:
+                    raise self._missing(located)
+                filled, creation = self.plan(located, change)
+                if attempt.commit(tool, [creation]):
+                    break
+        entry = vault.look_for(creation.disk)
+        if entry is None:
+            raise self._names.describe_missing(located)
+        content = vault.read(entry)
+        cursor, warnings = filled.cursor, filled.warnings
+        return Opened(located, content, created=True, changed=True, cursor=cursor, warnings=warnings)
+
+    def _open_existing(
+        self,
+        tool: str,
+        located: LocatedNote,
+        entry: FileEntry,
+        change: Callable[[str], str] | None,
+    ) -> Opened:
+        """Return a note that is there, with its text changed. Raises: NoteNotFound where it is gone since."""
+        if change is None:
+            return Opened(located, self._vault.shown(entry), created=False, changed=False)
+        edited = self._vault.edit(tool, entry, change)
+        is_changed = edited.before.etag != edited.after.etag
+        return Opened(located, edited.after, created=False, changed=is_changed)
 
     def _missing(self, located: LocatedNote) -> NoteNotFound:
         """Return the error for a note that is not there, with the headings that its template would give it."""

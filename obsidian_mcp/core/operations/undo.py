@@ -123,6 +123,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
         for step, earlier in zip(reversed(recorded.steps), reversed(moves_before), strict=True):
             if step.kind != kind:
                 continue
+            checkpoint()
             try:  # what was removed comes back after the moves
                 place = step.disk if kind == "remove" else moves.after(step.disk, earlier)
                 operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)

@@ -7,13 +7,13 @@ from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from os.path import commonprefix
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import sections
 from obsidian_mcp.core.note.edits import append_to_span
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.text.text import Lines, Span
+from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.text import Lines, Span, check_growth, common_start
 from obsidian_mcp.errors import InvalidArguments
 
 from .change_status import StatusChange, change_status, follows_core, read_status
@@ -162,11 +162,12 @@ def add_task(
             f"A new task cannot have the status {change.status!r}.", argument="status"
         )
     text = set_fields(f"- [{status.symbol}] {description}", values, settings.notation)
+    check_growth(body, text)
     span = _section(parse(body), heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
-        if any(item.line == line for item in parse(after).tasks):
+        if any(item.line == line for item in checked(parse(after).tasks)):
             warnings = tuple(_warnings(text, values, change, settings))
             return UpdatedNote(after, line + 1, (), (text,), warnings=warnings)
     raise InvalidArguments(
@@ -195,7 +196,7 @@ def _added_line(before: str, after: str, text: str) -> int:
     The text may occur in the note before, so it is looked for where the two texts begin to differ;
     it may begin with what stood there, and a line end and a blank line may come before it.
     """
-    common = len(commonprefix((before, after)))  # noqa: RUF071 - of characters
+    common = common_start(before, after)
     at = after.rindex(text, 0, common + len(text) + len("\n\n"))
     return after.count("\n", 0, at)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
@@ -52,7 +53,7 @@ def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> 
     tasks with it, the only one that is not done is meant (TASK-72).
     Raises: TextNotFound, TextNotUnique with the places.
     """
-    candidates = [box for box in boxes if could_be(box.text, name)]
+    candidates = [box for box in checked(boxes) if could_be(box.text, name)]
     named_box = _find(candidates, name, settings, _Match.PART)
     if named_box is None:
         raise TextNotFound(
@@ -161,7 +162,11 @@ def list_checkboxes(path: str, note: Note) -> list[Checkbox]:
     """Return the checkboxes of a note in its order."""
     parents = {item.parent for item in note.list_items}
     lines = note.body.split("\n")
-    return [
-        Checkbox(path, item.line + 1, lines[item.line].removesuffix("\r"), item.line in parents)
-        for item in note.tasks
-    ]
+    boxes: list[Checkbox] = []
+    for number, item in enumerate(note.list_items, 1):
+        if not number % UNCHECKED:
+            checkpoint()
+        if item.mark is not None:
+            text = lines[item.line].removesuffix("\r")
+            boxes.append(Checkbox(path, item.line + 1, text, item.line in parents))
+    return boxes

@@ -9,10 +9,11 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
 
 from obsidian_mcp.errors import OperationTimeout
 
@@ -21,6 +22,11 @@ ProgressReport = Callable[[int, int, str], None]
 
 It is called often; `throttle` limits how many of these calls reach the client.
 """
+T = TypeVar("T")
+
+UNCHECKED = 1_000
+"""Lines or other small parts of a text that are worked on between two checkpoints."""
+FIRST_UNCHECKED = 10
 REPORT_SECONDS = 0.2
 """Shortest time between two reports about one call to its client."""
 
@@ -195,6 +201,21 @@ def checkpoint() -> None:
     limit = current_call.get().limit
     if limit is not None and limit.passed:
         raise limit.error()
+
+
+def checked(items: Iterable[T]) -> Iterator[T]:
+    """Yield items, and check the limit of the call every so many of them.
+
+    For loops over the lines, rows or words of a text, which take less time for one of them than a
+    checkpoint does. The first few cost nothing, because most loops end with them. Raises:
+    OperationTimeout.
+    """
+    remaining = iter(items)
+    size = FIRST_UNCHECKED
+    while some := list(islice(remaining, size)):
+        yield from some
+        checkpoint()
+        size = min(2 * size, UNCHECKED)
 
 
 def report_progress(steps: int, total: int, activity: str) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 
+from .call import checkpoint
 from .line_matcher import LineMatcher
 from .text import split_lines
 
@@ -72,6 +73,7 @@ def hunks(before: str, after: str) -> list[Hunk]:
 
 def _hunks(old: Sequence[str], new: Sequence[str], context: int) -> Iterator[Hunk]:
     for group in LineMatcher(old, new).get_grouped_opcodes(context):
+        checkpoint()
         lines = []
         for kind, start, end, new_start, new_end in group:
             if kind == "equal":

@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from .call import checked
 from .json_text import JsonNode
 
 
@@ -93,13 +94,12 @@ def rewrite_list(
     """
     if not items:
         return text[array.start : array.end] if not array.items else "[]"
-    before = {
-        id(item): text[array.items[k - 1].end : item.start]
-        for k, item in enumerate(array.items)
-        if k
-    }
+    before: dict[int, str] = {}
+    """The blanks and comma in front of each item that is there already, by its identity."""
+    for first, second in zip(array.items, checked(array.items[1:]), strict=False):
+        before[id(second)] = text[first.end : second.start]
     written = []
-    for place, item in enumerate(items):
+    for place, item in enumerate(checked(items)):
         if place:
             written.append(before.get(id(item.node), layout.gap))
         node, values = item.node, item.values

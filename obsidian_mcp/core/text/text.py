@@ -21,6 +21,7 @@ UNREADABLE = "\ufffd"
 """Replaces a byte that is not UTF-8, and half of a surrogate pair, wherever a text is shown."""
 MAX_FILE_BYTES = 64 * 2**20
 """Largest file that is read at once, and so the largest that is written: 64 MiB."""
+MOST_BYTES_OF_CHARACTER = 4
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -63,6 +64,11 @@ def too_large(path: str, size: int, most: int = MAX_FILE_BYTES) -> StorageFailed
     )
 
 
+def byte_count(text: str) -> int:
+    """Return the size of a text in a file."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogateescape"))
+
+
 def check_size(size: int, path: str = "") -> None:
     """Check the size of a file that is about to be written, in bytes or in characters.
 
@@ -75,6 +81,15 @@ def check_size(size: int, path: str = "") -> None:
             "back. Write less, or into several files.",
             **({"path": printable(path)} if path else {}),
         )
+
+
+def check_growth(body: str, content: str) -> None:
+    """Check the size of a file to which a text is added, before the file is worked on (SAFE-24).
+
+    Raises: StorageFailed.
+    """
+    if (len(body) + len(content)) * MOST_BYTES_OF_CHARACTER > MAX_FILE_BYTES:
+        check_size(sum(len(text.encode("utf-8", "surrogateescape")) for text in (body, content)))
 
 
 class Text(NamedTuple):
@@ -108,6 +123,18 @@ class Text(NamedTuple):
         except UnicodeEncodeError:
             return False
         return True
+
+
+def common_start(first: str, second: str) -> int:
+    """Return how many characters two texts begin with in common, without a look at each of them."""
+    equal, most = 0, min(len(first), len(second))
+    while equal < most:
+        middle = (equal + most + 1) // 2
+        if first[equal:middle] == second[equal:middle]:
+            equal = middle
+        else:
+            most = middle - 1
+    return equal
 
 
 def split_lines(text: str) -> list[str]:

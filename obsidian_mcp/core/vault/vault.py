@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -27,7 +27,7 @@ from obsidian_mcp.core.files.settings import (
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, clean, extension, is_note
-from obsidian_mcp.errors import AppError, NoteNotFound, NotText, StaleEtag
+from obsidian_mcp.errors import AppError, NoteNotFound, NotText
 
 from .sync_tree import Dirty, Folders, Listing
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.search.search import Search
     from obsidian_mcp.core.semantic.meaning import Meaning
 
+    from .attempts import Attempt
     from .changes import Changes, Committed, Done, Rewritten
     from .operation import Operation
 
@@ -48,8 +49,6 @@ _filters_of = lru_cache(IgnoreFilters)
 
 Kept = TypeVar("Kept")
 
-ATTEMPTS = 4
-"""Times that an edit is made while another program keeps changing the same file."""
 _EDITORS = {
     ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
     ".base": "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked first.",
@@ -438,13 +437,21 @@ class Vault:
             with call_with(is_planning=True, has_consent=True), suppress(Planned):
                 self.commit(tool, operations)
 
+    def attempts(self) -> Iterator[Attempt]:
+        """Yield attempts to change one file; see `Attempt`."""
+        from .attempts import attempts
+
+        return attempts(self._changes)
+
     def edit(
         self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
     ) -> Rewritten:
-        """Replace a note's text, without its byte order mark, by `change(text)` as one step; `dry_run`: only return the
-        result. With the `etag` of an older version, the change to that one is merged with what happened since. Raises:
-        StaleEtag, NotText, and what `change` raises, with nothing written."""
+        """Replace a note's text, without its byte order mark, by `change(text)` as one step.
 
+        `dry_run`: only return the result. With the `etag` of an older version, the change to that
+        one is merged with what happened since. Raises: StaleEtag, NotText, and what `change`
+        raises, with nothing written.
+        """
         from .changes import edited
 
         version = partial(self.journal.version, entry.disk)
@@ -452,17 +459,11 @@ class Vault:
             planned = edited(self.read_note(entry), change, etag, version)
             self.check(tool, [planned.operation])
             return planned
-        attempts = ATTEMPTS
-        while True:
-            with self.changing():
+        for attempt in self.attempts():
+            with attempt.lock:
                 edited_note = edited(self.read_note(entry), change, etag, version)
-                try:
-                    if edited_note.after.data != edited_note.before.data:
-                        self.commit(tool, [edited_note.operation])
-                    return edited_note._replace(
-                        after=edited_note.after._replace(entry=self.catalog.get(entry.path) or entry)
-                    )
-                except StaleEtag:  # another program wrote in the last moment: both changes are kept (SAFE-22)
-                    attempts -= 1
-                    if not attempts:
-                        raise
+                is_changed = edited_note.after.data != edited_note.before.data
+                if not is_changed or attempt.commit(tool, [edited_note.operation]):
+                    break
+        after = edited_note.after._replace(entry=self.catalog.get(entry.path) or entry)
+        return edited_note._replace(after=after)
