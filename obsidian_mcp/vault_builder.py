@@ -192,7 +192,7 @@ class FolderBuilder:
         from obsidian_mcp.adapters.disk import Disk
         from obsidian_mcp.adapters.journal import SqliteJournal
         from obsidian_mcp.core.files.ports import ONE_SHOT
-        from obsidian_mcp.core.vault.sync_tree import Scanning
+        from obsidian_mcp.core.vault.scanning import Scanning
         from obsidian_mcp.core.vault.vault import Vault
 
         from .policies import policy_of

@@ -89,7 +89,7 @@ def refusals(app: App, tool: str, given: dict[str, Any]) -> list[tuple[str, str]
 def test_no_refusal_tells_whether_a_hidden_target_is_there(
     opened: Callable[[str], App], root: Path, policy: str
 ) -> None:
-    # POL-01, POL-17: a move answered NOTE_EXISTS for hidden files that are there, PERMISSION_DENIED for others
+    """POL-01, POL-17: a move answered NOTE_EXISTS for hidden files that are there, PERMISSION_DENIED for others."""
     app = opened(POLICIES[policy])
     before = contents(root)
     pairs = zip(calls("Secret/there", "Secret/Full"), calls("Secret/gone!", "Secret/None"), strict=True)
@@ -140,7 +140,7 @@ def test_no_answer_names_a_folder_of_the_settings_that_may_not_be_seen(
 
 
 def test_an_undo_does_not_name_where_a_file_went_that_is_hidden_now(opened: Callable[[str], App], root: Path) -> None:
-    # POL-01
+    """POL-01."""
     free = opened("")
     assert answer(free, "create_note", name="Work/Plan", content="x")[0] == ""
     assert answer(free, "move_note", name="Work/Plan", to="Secret/Zebra plan")[0] == ""

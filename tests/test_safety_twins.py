@@ -92,7 +92,7 @@ def test_a_read_by_each_exact_path_returns_the_text_of_that_file(app: App) -> No
 
 @pytest.mark.parametrize("name", ["\u00e9", "e\u0301", "F/E\u0301", "F/\u00c9.md", "\u00e9.md"])
 def test_a_name_that_both_fold_to_is_ambiguous_and_the_error_tells_them_apart(app: App, name: str) -> None:
-    # NAME-06: only their code points tell the two apart, for a person and for a model
+    """NAME-06: only their code points tell the two apart, for a person and for a model."""
     code, said = answer(app, "read_note", name=name)
     assert code == "AMBIGUOUS_NAME"
     assert r'"F/\u00e9.md"' in said
@@ -161,7 +161,7 @@ def test_a_folder_takes_its_twins_along_each_under_its_own_name(app: App, root: 
 
 
 def test_a_folder_in_two_normal_forms_is_not_moved_where_two_files_would_get_one_path(app: App, root: Path) -> None:
-    # MOVE-05
+    """MOVE-05."""
     write_files(root, {"\u00dc/a.md": "composed", "U\u0308/a.md": "decomposed", "U\u0308/b.md": "b"})
     before = contents(root)
     code, said = answer(app, "move_note", name="\u00dc", to="New")

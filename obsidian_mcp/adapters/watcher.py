@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obsidian_mcp.core.files.spellings import normal_form
-from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.scanning import Scanning
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent

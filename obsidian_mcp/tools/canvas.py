@@ -20,8 +20,8 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
-from obsidian_mcp.core.vault.changes import stale
 from obsidian_mcp.core.vault.operation import Create, Write
+from obsidian_mcp.core.vault.rewritten import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 

@@ -12,7 +12,8 @@ from obsidian_mcp.core.files.catalog import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.text.text import check_growth
-from obsidian_mcp.core.vault.changes import PlannedChange, stale
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 

@@ -11,7 +11,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.operations import bulk, mentions, move
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import write_count
-from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound
 

@@ -10,8 +10,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.note.edits import End, Replacement
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.text.vault_path import link_warning
-from obsidian_mcp.core.vault.changes import PlannedChange
 from obsidian_mcp.core.vault.operation import Create
+from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Name, Query, VaultName

@@ -25,7 +25,7 @@ from obsidian_mcp.core.text.text import (
     write_count,
 )
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, is_note, name_key
-from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
+from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
 

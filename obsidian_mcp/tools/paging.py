@@ -15,7 +15,8 @@ from obsidian_mcp.core.text.fit import take_fitting
 from obsidian_mcp.core.text.text import write_count
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.changes import Committed, Rewritten
+    from obsidian_mcp.core.vault.committed import Committed
+    from obsidian_mcp.core.vault.rewritten import Rewritten
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from .entries import CONFIRM, PREFIX, profile
 from .paging import change_made
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.vault.changes import Committed
+    from obsidian_mcp.core.vault.committed import Committed
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""

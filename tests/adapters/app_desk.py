@@ -24,7 +24,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.files import policy as policies
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.scanning import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppCommandFailed,

@@ -27,7 +27,7 @@ from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.operations import bulk, move
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.vault.operation import Create, Move
-from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.scanning import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound, StorageFailed, VaultNotFound
 from tests.core.memory import Reported

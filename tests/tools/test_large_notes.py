@@ -118,7 +118,6 @@ def test_notes_like_one_are_listed_with_it(app: App) -> None:
     assert "Big.md" in str(run(app, "similar", name="Good")["similar"])
 
 
-# RENAME-15, TAG-30, TOOL-14, LINK-33
 @pytest.mark.parametrize(
     ("tool", "arguments", "changed"),
     [
@@ -139,6 +138,7 @@ def test_notes_like_one_are_listed_with_it(app: App) -> None:
 def test_a_change_of_many_files_leaves_it_and_names_it(
     app: App, root: Path, tool: str, arguments: dict[str, Any], changed: list[str]
 ) -> None:
+    """RENAME-15, TAG-30, TOOL-14, LINK-33."""
     planned = run(app, tool, **arguments, dry_run=True)
     updated = [file["path"] for file in planned.get("updated", []) if isinstance(file, dict)]
     assert (planned.get("changed") or updated) == changed

@@ -9,7 +9,7 @@ from obsidian_mcp.core.bases.base_reader import read_base
 from obsidian_mcp.core.frontmatter.edits import set_property
 from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
 from obsidian_mcp.core.text.vault_path import extension
-from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
+from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 
 from .call import DropInCall, as_json, in_order
 from .words import DropInRefused

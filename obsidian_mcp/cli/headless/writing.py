@@ -17,8 +17,8 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwrite_text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
+from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.operation import Operation, Write, removal
-from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.errors import NoteExists, PermissionDenied
 
 from .call import DropInCall
@@ -163,7 +163,7 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     """Move a file with the links to it; return its new path. Raises: DropInRefused."""
     from obsidian_mcp.core.operations import bulk
     from obsidian_mcp.core.operations.move import relocate
-    from obsidian_mcp.core.vault.changes import PlannedChange
+    from obsidian_mcp.core.vault.planned_change import PlannedChange
 
     target = parsed_path(target)
     if target == source:

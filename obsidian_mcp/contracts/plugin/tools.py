@@ -17,7 +17,7 @@ from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
-from obsidian_mcp.core.vault.changes import Rewritten
+from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Argument

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from obsidian_mcp.core.vault.changes import PlannedChange, changed_meanwhile
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.operation import Operation, Remove
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import changed_meanwhile
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
 

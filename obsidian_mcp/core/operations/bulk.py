@@ -11,7 +11,9 @@ from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
-from obsidian_mcp.core.vault.changes import PlannedChange, check_total, rewritten
+from obsidian_mcp.core.vault.change_checks import check_total
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AppError,

@@ -18,9 +18,10 @@ from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_su
 from obsidian_mcp.core.periodic.template import fill
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, file_name_of, is_note, link_warning, parent
-from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten, rewritten
+from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.operation import Create, removal
-from obsidian_mcp.core.vault.sync_tree import FOLDER_OF_NEW_NOTES
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten, rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteExists, NoteNotFound, NotText, PropertiesUnreadable
 

@@ -20,8 +20,9 @@ from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Lines, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
-from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
 from obsidian_mcp.core.vault.operation import Create, Move, Operation
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, InvalidName, NoteExists, PermissionDenied
 

@@ -18,9 +18,10 @@ from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault import changes
+from obsidian_mcp.core.vault.changes import Done
 from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
+from obsidian_mcp.core.vault.planned_change import Planned, PlannedChange
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class Plan:
 
     id: str
     tool: str
-    change: changes.PlannedChange
+    change: PlannedChange
     paths: Mapping[str, str]
     """By path on disk, the paths of its files when it was made."""
     base: dict[str, DiskFile | None]
@@ -253,7 +254,7 @@ class Plans:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
-    def apply(self, plan_id: str, paths: Sequence[str] = ()) -> changes.Done:
+    def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
         """Make the change of a plan, or that of some of its files, as one entry of the journal. Raises: ChangeNotFound,
         InvalidArguments for a path not in it or that needs another, StaleEtag naming changed files, and what
         `Vault.commit` raises."""
@@ -303,12 +304,12 @@ class Plans:
         return chosen
 
 
-def _planned(make: Callable[[], object]) -> changes.Planned | None:
+def _planned(make: Callable[[], object]) -> Planned | None:
     """Run a call up to its first write; return what it would have changed. Raises: what the call raises."""
     try:
         with call_with(is_planning=True):
             make()
-    except changes.Planned as planned:
+    except Planned as planned:
         return planned
     return None
 

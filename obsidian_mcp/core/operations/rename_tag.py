@@ -19,7 +19,8 @@ from obsidian_mcp.core.text.call import checkpoint, report_progress
 from obsidian_mcp.core.text.tags import covers, key, part
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
-from obsidian_mcp.core.vault.changes import PlannedChange, Rewritten
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidName
 

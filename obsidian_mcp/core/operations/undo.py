@@ -15,9 +15,10 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import merge, short_diff
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.core.vault import changes
+from obsidian_mcp.core.vault.changes import Done
 from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, RemoveFolder, Write
+from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, ChangeNotFound, NoteNotFound, UndoConflict
 
@@ -92,7 +93,7 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
     return author.client or "an unknown client"
 
 
-def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, changes.Done, list[Step]]:
+def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done, list[Step]]:
     """Take back a change, the caller's own last one without a number; return it, the change that undid it, and the
     steps whose files were left as they are. Where no file needs a change, an empty change is noted, so that the next
     undo takes the next one. Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed."""
@@ -109,7 +110,7 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
         return recorded, vault.commit(TOOL, change.operations, change.undoes), untouched
 
 
-def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedChange, list[Step]]:
+def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
     """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
     untouched: list[Step] = []
     free: set[str] = set()
@@ -152,7 +153,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[changes.PlannedC
     else:
         removals = [*restored("write"), *removals]
     steps = (*removals, *places.operations, *restored("remove"))
-    return changes.PlannedChange(steps=steps, undoes=recorded.number), untouched
+    return PlannedChange(steps=steps, undoes=recorded.number), untouched
 
 
 class _PlacesBack:

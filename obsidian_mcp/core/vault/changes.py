@@ -5,177 +5,32 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import Content
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Author, Changer, Files, Journal, Step
+from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
 from obsidian_mcp.core.files.spellings import normal_form
-from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.diff import diff, merge, short_diff
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, check_size
-from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, parent
-from obsidian_mcp.errors import AppError, InvalidArguments, NoteExists, NoteNotFound, StaleEtag, StorageFailed
+from obsidian_mcp.core.text.vault_path import parent
+from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag, StorageFailed
 
+from .change_checks import MISTAKES_SHOWN, check_readable
+from .committed import Committed
+from .listing import Listing
 from .moves import Moves
-from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write, difference
-from .sync_tree import Listing
+from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
+from .planned_change import Planned, PlannedChange
+from .rewritten import changed_meanwhile
 from .take_back import take_back
 
 log = logging.getLogger(__name__)
-
 THROUGH_APP = 20
 """Most files of one change that the app writes: it takes 50 ms to a second for one file."""
-MOST_BYTES = 2 * MAX_FILE_BYTES
-"""Of all files that one change writes: they are held in memory together."""
-MISTAKES_SHOWN = 10
-_NOTHING = VaultPath("")
-
-
-class Rewritten(NamedTuple):
-    """A file whose text changes, before and after."""
-
-    before: Content
-    after: Content
-    lines: tuple[int, ...] = ()
-    """Those that change (1-based), where links were rewritten."""
-    merged: bool = False
-    """Whether the file had changed since the `etag` of the change, and both changes are kept."""
-
-    @property
-    def path(self) -> VaultPath:
-        return self.before.entry.path
-
-    @property
-    def operation(self) -> Write:
-        return Write(self.before.entry.disk, self.before.data, self.after.data)
-
-    @property
-    def diff(self) -> str:
-        return diff(self.path, self.before.text.body, self.after.text.body)
-
-
-def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
-    """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or that changes what only
-    it writes (DRAW-4, BOARD-2)."""
-    path, text = before.entry.path, before.text.body
-    if "excalidraw" in path.lower() or "excalidraw-plugin" in text:
-        drawing.check_edit(path, text, body)
-    if "kanban-plugin" in text:
-        board.check_edit(path, text, body)
-    return Rewritten(before, before.with_body(body), merged=merged)
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
-    """What a change would do. `Vault.commit` makes its operations, all or none."""
-
-    rewritten: tuple[Rewritten, ...] = ()
-    """Files whose text changes: they are written first, where they still are."""
-    steps: tuple[Operation, ...] = ()
-    """What is made, moved and removed then."""
-    warnings: tuple[str, ...] = ()
-    source: VaultPath = _NOTHING
-    """The note or folder that is moved, merged or divided; empty for changes of other kinds."""
-    target: VaultPath = _NOTHING
-    """Where it goes."""
-    moved: Mapping[VaultPath, VaultPath] = field(default_factory=dict)
-    """The files that get other paths, with these."""
-    undoes: int | None = None
-    """Number of the change that this one takes back."""
-
-    @property
-    def depends_on_all(self) -> bool:
-        """Whether a change of any other file could make this plan wrong, as a new link to a file that moves."""
-        return True
-
-    @property
-    def operations(self) -> tuple[Operation, ...]:
-        return (*(file.operation for file in self.rewritten), *self.steps)
-
-    def diffs(self) -> Iterator[str]:
-        """Yield what is written anew or changes in every text, the new files first."""
-        yield from (difference(step) for step in self.steps if isinstance(step, Create | Write))
-        yield from (file.diff for file in self.rewritten)
-
-
-class Planned(Exception):
-    """The change that a call would have made, allowed by the policy but for a person's consent."""
-
-    def __init__(self, tool: str, change: PlannedChange) -> None:
-        self.tool = tool
-        self.change = change
-
-
-def edited(
-    before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]
-) -> Rewritten:
-    """Return a file with its text changed, and nothing written; a change made to the `version` of an older `etag` is
-    merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
-    now = before.text.body
-    if not etag or etag == before.etag:
-        return rewritten(before, change(now))
-    old_version = version(etag)
-    if old_version is None:
-        raise stale(before, etag, "Read it again and repeat the edit.")
-    base = Text.decode(old_version).body
-    ours = change(base)
-    merged = merge(base, ours, now)
-    if merged is None:
-        path = before.entry.path
-        raise stale(
-            before,
-            etag,
-            "The later changes touch this edit, so nothing was written. Changed since:\n"
-            f"{short_diff(path, base, now)}This edit:\n{short_diff(path, base, ours)}"
-            "Read the note again and repeat the edit.",
-        )
-    return rewritten(before, merged, merged=True)
-
-
-def changed_meanwhile(disk: str) -> StaleEtag:
-    """Return the error for a file that no longer holds what a change was made from."""
-    path = normal_form(disk)
-    return StaleEtag(
-        f"{path!r} was changed by another program in this moment. "
-        "Nothing was written; read it again and repeat the edit.",
-        path=path,
-    )
-
-
-def stale(now: Content, etag: str, advice: str) -> StaleEtag:
-    return StaleEtag(
-        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
-        path=now.entry.path,
-        etag=now.etag,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Committed:
-    """A change that was made, for those who observe the vault."""
-
-    number: int
-    """Its number in the journal."""
-    tool: str
-    operations: tuple[Operation, ...]
-    undoes: int | None
-    """Number of the change that it takes back."""
-    author: Author
-    time: float
-    """Seconds since the epoch."""
-
-
-def keep_in_call(change: Committed) -> None:
-    """Observe a change for the current call, whose answer says its number and its lines."""
-    if (committed := current_call.get().made) is not None:
-        committed.append(change)
 
 
 class Done(NamedTuple):
@@ -183,47 +38,6 @@ class Done(NamedTuple):
 
     change: int
     location: str | None = None
-
-
-def check_total(size: int) -> None:
-    """Check how many bytes one change writes. Raises: InvalidArguments."""
-    if size > MOST_BYTES:
-        raise InvalidArguments(
-            f"The files that would change hold more than {MOST_BYTES:,} bytes together, more than one change may "
-            "have. Nothing was written; change fewer notes at once."
-        )
-
-
-def _check_readable(operation: Operation) -> None:
-    """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments, StorageFailed."""
-    if not isinstance(operation, Write | Create):
-        return
-    check_size(len(operation.after), normal_form(operation.disk))
-    problem = _problem(operation.disk, operation.after)
-    if problem is not None and _problem(operation.disk, operation.before) is None:
-        path = normal_form(operation.disk)
-        raise InvalidArguments(
-            f"{path!r} could not be read any more after this change, so nothing was written. {problem}", path=path
-        )
-
-
-def _problem(disk: str, data: bytes) -> str | None:
-    """Return why a text, canvas or base cannot be read; None for a readable one and for other files."""
-    kind = extension(disk)
-    if kind in TEXT_EXTENSIONS and b"\0" in data:
-        return "It would hold a NUL character, which no text has: leave it out."
-    match kind:
-        case ".canvas":
-            from obsidian_mcp.core.note import canvas  # loaded when it is needed, as validate
-
-            return canvas.read_canvas(Text.decode(data).body).error
-        case ".base":
-            from obsidian_mcp.core.bases.validation import validate_base
-
-            refused = [str(mistake) for mistake in validate_base(Text.decode(data).body) if mistake.refused]
-            if refused:
-                return f"The base is not readable: {'; '.join(refused[:MISTAKES_SHOWN])}"
-    return None
 
 
 @dataclass(eq=False, slots=True)
@@ -344,7 +158,7 @@ class Changes:
         for operation in operations:
             self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
             if not is_undo:
-                _check_readable(operation)
+                check_readable(operation)
 
     def _make(
         self, tool: str, number: int, operations: Sequence[Operation], steps: Sequence[Step], counts: Sequence[int]

@@ -15,7 +15,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .changes import Changes, Done
 from .draft_files import DraftFiles
 from .operation import Operation
-from .sync_tree import Scanning
+from .scanning import Scanning
 from .vault import Vault
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import basename, name_key
 from obsidian_mcp.errors import NoteExists, NoteNotFound, StaleEtag, StorageFailed
 
-from .changes import check_total
+from .change_checks import check_total
 from .draft_folders import DraftFolders, ancestors
 from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
 

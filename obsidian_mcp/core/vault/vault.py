@@ -29,7 +29,9 @@ from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, clean, extension, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText
 
-from .sync_tree import Dirty, Folders, Listing
+from .folders import Folders
+from .listing import Listing
+from .scanning import Dirty
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.graph.graph import Graph
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Meaning
 
     from .attempts import Attempt
-    from .changes import Changes, Committed, Done, Rewritten
+    from .changes import Changes, Done
+    from .committed import Committed
     from .operation import Operation
+    from .rewritten import Rewritten
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
@@ -138,7 +142,8 @@ class Vault:
     @property
     def _changes(self) -> Changes:
         if self._made_changes is None:
-            from .changes import Changes, keep_in_call
+            from .changes import Changes
+            from .committed import keep_in_call
 
             with self._beginning:
                 if self._made_changes is None:
@@ -431,7 +436,7 @@ class Vault:
 
     def check(self, tool: str, operations: Sequence[Operation]) -> None:
         """Raise what `commit` would raise, but for a person's consent; nothing is written (POL-17)."""
-        from .changes import Planned
+        from .planned_change import Planned
 
         if operations:
             with call_with(is_planning=True, has_consent=True), suppress(Planned):
@@ -452,7 +457,7 @@ class Vault:
         one is merged with what happened since. Raises: StaleEtag, NotText, and what `change`
         raises, with nothing written.
         """
-        from .changes import edited
+        from .rewritten import edited
 
         version = partial(self.journal.version, entry.disk)
         if dry_run:

@@ -141,7 +141,7 @@ def test_names_are_found_in_either_form_of_their_accents(vault: Path, run: Run) 
 
 @needs("names that differ in their normal form")
 def test_of_two_files_that_differ_in_normal_form_the_one_whose_path_is_given_is_meant(vault: Path, run: Run) -> None:
-    # NAME-06
+    """NAME-06."""
     for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():
         (vault / path).write_text(word, encoding="utf-8")
     for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():

@@ -68,7 +68,6 @@ def _folders(catalog: Catalog) -> dict[str, tuple[str, str] | None]:
     return {path: catalog.folders.find(path) for path in catalog.folders.paths}
 
 
-# NAME-06, NAME-09
 @examples(300)
 @given(st.lists(st.tuples(st.booleans(), st.sampled_from(SPELLINGS), st.integers(0, 2), st.booleans())))
 @example(
@@ -82,6 +81,7 @@ def _folders(catalog: Catalog) -> dict[str, tuple[str, str] | None]:
 def test_any_order_of_changes_and_scans_gives_the_catalog_of_a_fresh_scan(
     steps: list[tuple[bool, str, int, bool]],
 ) -> None:
+    """NAME-06, NAME-09."""
     reported, scanned = Followed(), Followed()
     present: dict[str, DiskFile] = {}
     for put, disk, size, scans in steps:

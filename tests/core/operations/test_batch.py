@@ -12,7 +12,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.core.operations import composer, move
 from obsidian_mcp.core.operations.batch import Call, CallSequence
 from obsidian_mcp.core.operations.undo import undo
-from obsidian_mcp.core.vault import changes
+from obsidian_mcp.core.vault import change_checks
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.operation import Create, Move, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
@@ -276,7 +276,7 @@ def test_what_is_too_large_as_one_call_is_refused_as_a_batch(
     root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """BATCH-10."""
-    monkeypatch.setattr(changes, "MOST_BYTES", 1_000)
+    monkeypatch.setattr(change_checks, "MOST_BYTES", 1_000)
     vault = opened()
 
     CallSequence(vault, [edit("A", "x" * 900), edit("A", "y" * 10)]).make()  # of one file, the last text counts

@@ -15,7 +15,7 @@ from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.vault.sync_tree import Scanning
+from obsidian_mcp.core.vault.scanning import Scanning
 from obsidian_mcp.core.vault.vault import Vault
 from tests.core.memory import Always
 

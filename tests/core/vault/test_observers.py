@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.operations.batch import CallSequence
 from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.text.call import Client, call_with
-from obsidian_mcp.core.vault.changes import Committed
+from obsidian_mcp.core.vault.committed import Committed
 from obsidian_mcp.core.vault.operation import Create, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import StaleEtag

@@ -9,7 +9,8 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import Change, DiskFile
-from obsidian_mcp.core.vault.sync_tree import Listing, Scanning
+from obsidian_mcp.core.vault.listing import Listing
+from obsidian_mcp.core.vault.scanning import Scanning
 
 
 class Hasty(Disk):

@@ -4,83 +4,25 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
-from itertools import accumulate, chain, islice
-from typing import Protocol
+from itertools import chain, islice
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
-from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.vault_path import VaultPath, name_key, parse_folder
-from obsidian_mcp.errors import AppError, NoteNotFound, PermissionDenied
+from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.errors import AppError, PermissionDenied
+
+from .scanning import Dirty, Scanning
 
 RESCAN_PATHS = 200
 RESCAN_PART = 5
 """One scan is faster than more changed paths than 200 and than a fifth of the files: a look at a path takes 15 µs,
 listing a file 5."""
-SCAN_SECONDS = 0.5
-"""From the end of a quick scan to the next one."""
-SCAN_SHARE = 9
-"""The pause after a scan is at least nine times as long as the scan took."""
-LONGEST_SCAN_PAUSE_SECONDS = 60.0
-FOLDER_OF_NEW_NOTES = "the folder of new notes"
-
-
-class Dirty(Protocol):
-    """Reports what may have changed on disk since the last question."""
-
-    def drain(self) -> set[str] | None:
-        """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
-
-    def scan_due(self) -> float | None:
-        """Return the seconds until a scan beside the calls begins, None where the calls scan; at 0.0 it has begun."""
-
-    def scanned(self) -> None:
-        """Take note that a scan has ended."""
-
-    def missed(self, paths: Collection[str]) -> None:
-        """Take note of changed files that a scan beside the calls has found, and that were not reported before."""
-
-
-class Scanning:
-    """`Dirty` without a watcher: a scan, `interval` seconds after the last one, finds what changed. Where scans take
-    long it waits until they are a tenth of the time, and at most a minute (WATCH-02)."""
-
-    def __init__(self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._interval = interval
-        self._clock = clock
-        self._due = float("-inf")
-        self._begun: float | None = None
-        """When the scan that `drain` has called for began; None where none is under way."""
-
-    def drain(self) -> set[str] | None:
-        now = self._clock()
-        if now < self._due:
-            return set()
-        self._begun, self._due = now, now + self._interval
-        return None
-
-    def scan_due(self) -> None:
-        return None
-
-    def missed(self, paths: Collection[str]) -> None:
-        """Nothing is reported, so nothing is missed."""
-
-    @property
-    def pause(self) -> float:
-        """Seconds until the next scan is due."""
-        return max(0.0, self._due - self._clock())
-
-    def scanned(self) -> None:
-        end = self._clock()
-        cost = 0.0 if self._begun is None else end - self._begun
-        self._begun = None
-        self._due = end + max(self._interval, min(cost * SCAN_SHARE, LONGEST_SCAN_PAUSE_SECONDS))
 
 
 class Listing:
@@ -324,102 +266,6 @@ class Listing:
             with self.lock:
                 self._is_frozen = False
                 self.look_at_all(steps)
-
-
-class Folders:
-    """The folders of a vault, as far as the policy shows them (POL-01). Every method may be called from any thread."""
-
-    def __init__(self, files: Files, policy: Policy, listing: Listing) -> None:
-        self._files = files
-        self._policy = policy
-        self._listing = listing
-
-    def named(self, raw: str) -> VaultPath | None:
-        """Return the folder that a person names, None for the root: one that is listed exactly so, however odd its name
-        (NAME-14), else the normal form, which may be new. Raises: PermissionDenied."""
-        listed = normal_form(raw).removeprefix("/").rstrip("/")
-        with suppress(AppError):
-            path = parse_folder(raw)
-            if path is None or path == listed:
-                return path
-        if self._is_listed(listed):
-            return VaultPath(listed)
-        return self._listing.catalog.parse(listed)
-
-    def _is_listed(self, path: str) -> bool:
-        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
-        above = ""
-        for folder in accumulate(path.split("/"), "{}/{}".format):
-            with self._listing.lock:
-                listed_name = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
-            if listed_name != folder and folder not in map(
-                normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()
-            ):
-                return False
-            above = folder
-        return True
-
-    def spelled(self, path: VaultPath) -> tuple[str, str]:
-        """Return a folder's spelling in the vault and on disk."""
-        with self._listing.lock:
-            return self._listing.catalog.existing_folder(path)
-
-    def below(self, disk: str) -> list[str] | None:
-        """Return the folders directly below one, as the disk spells them; None if there is no such folder."""
-        folders = self._files.subfolders(disk)
-        if folders is None or not self._policy.restricts_reading:
-            return folders
-        visible_folders = [folder for folder in folders if self._is_visible(folder)]
-        return visible_folders if visible_folders or not disk or self._is_visible(disk) else None
-
-    def movable(self, disk: str) -> tuple[str, ...] | None:
-        """Return what can leave the hidden files of a folder: files and folders; None where it has no such files."""
-        if not self._policy.restricts_reading:
-            return None
-        inside = [file.disk for file in self._files.scan(disk)]
-        visible_files = [file for file in inside if self._listing.visible(file)]
-        if len(visible_files) == len(inside):
-            return None
-        hidden = set(inside) - set(visible_files)
-        staying = {file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"}
-        files = [file for file in visible_files if file.rpartition("/")[0] in staying]
-        folders = [below for folder in staying for below in self.below(folder) or () if below not in staying]
-        return tuple(sorted([*files, *folders]))
-
-    def existing(self, folder: str) -> tuple[str, list[str]]:
-        """A folder's spelling in the vault ("" for the root) and the folders right below it. Raises: NoteNotFound."""
-        spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
-        below = self.below(disk)
-        if below is None:
-            raise NoteNotFound(
-                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
-                folder=folder,
-            )
-        return spelled, below
-
-    def configured(self, folder: str, what: str) -> str:
-        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its name (POL-18)."""
-        if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
-            raise self._policy.refused_setting(what)
-        return folder
-
-    def check_new(self, path: VaultPath, what: str) -> None:
-        """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as `configured`."""
-        if not self._policy.visible(path):
-            raise self._policy.refused_setting(what)
-
-    def for_notes(self, settings: AppSettings, current: str = "") -> str:
-        """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
-        Raises: PermissionDenied."""
-        folder_by_location = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
-        return self.configured(folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES)
-
-    def _is_visible(self, disk: str) -> bool:
-        """Whether a folder holds a visible file, or is empty and matches no pattern."""
-        with self._listing.lock:
-            if self._listing.catalog.folders.find(disk) is not None:
-                return True
-        return self._policy.visible(normal_form(disk) + "/") and next(iter(self._files.scan(disk)), None) is None
 
 
 def _is_at_or_below(disk: str, places: AbstractSet[str]) -> bool:
