@@ -154,9 +154,12 @@ def contracts(
 
 
 def http_application(app: App, registered: Bridge | None = None) -> Starlette:
-    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments."""
+    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments for a profile without
+    tools and for keys that cannot be."""
     from .serve.http.server import application
+    from .tools.offer import Offer
 
+    Offer(app.config, dict)  # else the first request would say what is wrong with the profile
     access = http_access(app.config)
     mounted = contracts(app.config, registered, lambda: access.is_locked)
     return application(app, access, partial(app_for, app), contracts=mounted)

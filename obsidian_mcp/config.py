@@ -178,11 +178,6 @@ class Config(Immutable):
         return bool(named) and all(named) and os.access(os.path.join(named[0], ""), os.R_OK | os.X_OK)  # noqa: PTH118
 
     @property
-    def offers_views(self) -> bool:
-        """Whether tools of views may be called: with the profile `all`, or where views are switched on (VIEW-03)."""
-        return self.tools != "research" and (self.views == "on" or (self.views == "auto" and self.tools == "all"))
-
-    @property
     def vaults(self) -> tuple[Path, ...]:
         return _paths(self.named_vaults)
 

@@ -57,7 +57,7 @@ def _narrow_tools(config: Config, limits: Limits) -> str:
     """Return the profile of the tools that both offer. Raises: InvalidArguments."""
     if not limits.tools:
         return config.tools
-    from .tools.entries import narrow  # reads the table of tools, which most commands do without
+    from .tools.offer import narrow  # reads the table of tools, which most commands do without
 
     return narrow(config.tools, limits.tools)
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from obsidian_mcp.tools.entries import profile
+from obsidian_mcp.tools.offer import profile
 from obsidian_mcp.tools.registry import TOOLS, Tool
 
 FILE = Path(__file__).resolve().parent / "chatgpt-app-submission.json"

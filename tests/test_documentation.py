@@ -17,7 +17,7 @@ import pytest
 from obsidian_mcp import config, errors
 from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.serve.mcp.prompts import PROMPTS
-from obsidian_mcp.tools import entries
+from obsidian_mcp.tools import offer
 from tests.conftest import FIXTURES
 from tests.generated import ROOT, check_section
 
@@ -142,7 +142,7 @@ def test_every_command_takes_what_its_function_takes() -> None:
 
 def test_every_tool_has_a_command() -> None:
     """CLI-01"""
-    assert {entry.command for entry in entries.table().tools.values()} <= set(COMMANDS)
+    assert {entry.command for entry in offer.table().tools.values()} <= set(COMMANDS)
 
 
 def every_error() -> list[type[errors.AppError]]:

@@ -34,7 +34,7 @@ def _lines(key: str, value: Any) -> Iterator[str]:
 
 def history(data: Answer) -> str:
     """Return the history with commands in the place of tools (CLI-12)."""
-    from obsidian_mcp.tools.entries import PREFIX, table
+    from obsidian_mcp.tools.offer import PREFIX, table
 
     changes = []
     for change in data["changes"]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Final
 
-    from obsidian_mcp.tools.entries import ToolEntry
+    from obsidian_mcp.tools.offer import ToolEntry
 
 FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
 _DASHED: Final = "Put -- before a text that begins with a dash."
@@ -127,9 +127,9 @@ def _table(name: str = "commands.json") -> Mapping[str, Any]:
 @cache
 def _tools() -> Mapping[str, ToolEntry]:
     """The tools by their commands."""
-    from obsidian_mcp.tools import entries
+    from obsidian_mcp.tools import offer
 
-    return {entry.command: entry for entry in entries.table().tools.values() if entry.command}
+    return {entry.command: entry for entry in offer.table().tools.values() if entry.command}
 
 
 def groups() -> Mapping[str, str]:
@@ -169,7 +169,7 @@ def get(name: str) -> Subcommand | None:
         return None
     published_entry: Mapping[str, Any] = {}
     if entry is not None:
-        from obsidian_mcp.tools.entries import published
+        from obsidian_mcp.tools.offer import published
 
         published_entry = published()[entry.name]
     schema = published_entry.get("inputSchema", {})

@@ -109,9 +109,9 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
 
         settings = policies.limit_to_key(settings)
     if settings.tools != "all":
-        from obsidian_mcp.tools.entries import profile
+        from obsidian_mcp.tools.offer import Offer
 
-        profile(settings.tools)  # one without tools is refused before the first message is read
+        Offer(settings)  # a profile without tools is refused before the first message is read
     if settings.bridge:
         return compose.serve_plugin(settings, start_log)
     from obsidian_mcp.serve import stdio
@@ -205,7 +205,7 @@ def in_command_words(message: str) -> str:
     """Return a message written for tools, with the names of tools as the commands that a person types (CLI-12)."""
     if "obsidian_" not in message:
         return message
-    from obsidian_mcp.tools.entries import table
+    from obsidian_mcp.tools.offer import table
 
     def command_of(name: re.Match[str]) -> str:
         entry = table().tools.get(name[0])

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
     from obsidian_mcp.app import App
     from obsidian_mcp.config import Config
-    from obsidian_mcp.tools.entries import ToolEntry
-    from obsidian_mcp.tools.registry import Tool
+    from obsidian_mcp.tools.offer import Offer
 
     from .jsonrpc import Message, RequestId
     from .results import Result
@@ -39,6 +38,8 @@ VERSION_KEY: Final = "io.modelcontextprotocol/protocolVersion"
 CLIENT_KEY: Final = "io.modelcontextprotocol/clientInfo"
 CAPABILITIES_KEY: Final = "io.modelcontextprotocol/clientCapabilities"
 SERVER_KEY: Final = "io.modelcontextprotocol/serverInfo"
+ENVELOPE: Final = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY)
+"""Members of `_meta` with which a request says who sent it."""
 UI_EXTENSION: Final = "io.modelcontextprotocol/ui"
 UI_PAGE: Final = "text/html;profile=mcp-app"
 SESSION_KEY: Final = "obsidian_mcp.session"
@@ -114,36 +115,6 @@ class Peer:
         ui = extensions.get(UI_EXTENSION) if isinstance(extensions, dict) else None
         pages = ui.get("mimeTypes") if isinstance(ui, dict) else None
         return self.name == SILENT_CLIENT or (isinstance(pages, list) and UI_PAGE in pages)
-
-    def introduction(self, request_id: RequestId) -> Message:
-        """Return the `initialize` that introduces it to the SDK, which is stricter with what clients write."""
-        said = {"protocolVersion": self.version, "capabilities": self._stated(), "clientInfo": self._info()}
-        return {"jsonrpc": "2.0", "id": request_id, "method": "initialize", "params": said}
-
-    def for_sdk(self, message: Message) -> Message:
-        """Return its request as the SDK takes it: an envelope that is whole or, where it was introduced, none."""
-        given = message.get("params") or {}
-        found = given.get("_meta")
-        known = (*_ENVELOPE, "progressToken")
-        meta = {key: value for key, value in (found if isinstance(found, dict) else {}).items() if key not in known}
-        meta |= {} if (token := progress_token(message)) is None else {"progressToken": token}
-        if self.is_modern:
-            meta |= {VERSION_KEY: self.version, CLIENT_KEY: self._info(), CAPABILITIES_KEY: self._stated()}
-        kept = {name: value for name, value in given.items() if name != "_meta"}
-        if meta:
-            kept["_meta"] = meta
-        return {**message, "params": kept} if kept or given else message
-
-    def _info(self) -> dict[str, str]:
-        return {"name": self.name, "version": ""}
-
-    def _stated(self) -> dict[str, Any]:
-        """What it can do, as far as it is written in the form of a capability."""
-        return {
-            name: {key: held for key, held in stated.items() if isinstance(held, dict)}
-            for name, stated in self.capabilities.items()
-            if isinstance(stated, dict)
-        }
 
 
 class Dispatcher(ABC):
@@ -291,18 +262,14 @@ class Dispatcher(ABC):
 class VaultDispatcher(Dispatcher):
     """Offers the tools of the vaults."""
 
-    def __init__(
-        self, config: Config, open_app: Callable[[], App], tools: Callable[[], Mapping[str, Tool]] | None = None
-    ) -> None:
-        """`open_app` is called once, when the App is needed; `tools` returns the tools that can be called, where there
-        are others beside the vault's."""
+    def __init__(self, config: Config, open_app: Callable[[], App], offer: Offer | None = None) -> None:
+        """`open_app` is called once, when the App is needed; `offer` where it has tools beside the vault's."""
         super().__init__(config)
         self._open_app = open_app
         self._app: App | None = None
         self._lock = threading.Lock()
         """For `_app`."""
-        self._tools = tools
-        self._offers_all = config.tools == "all" and not config.read_only
+        self._offer = offer
 
     @property
     def app(self) -> App:
@@ -311,29 +278,34 @@ class VaultDispatcher(Dispatcher):
                 self._app = self._open_app()
             return self._app
 
-    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        from obsidian_mcp.tools import entries
+    @property
+    def offer(self) -> Offer:
+        """Which tools its clients are offered."""
+        if self._offer is None:
+            from obsidian_mcp.tools.offer import Offer  # with its table this takes 0.5 ms
 
-        vaults, read_only, shows = self.app.vaults, self.config.read_only, shows_views(self.config, peer)
-        has_app = not self._offers_app() or vaults.has_app()
-        ours = entries.select_tools(self.config.tools, read_only=read_only, has_app=has_app, shows_views=shows)
-        told = [(entry, entries.published()[name]) for name, entry in ours.items()]
-        others = (tool for tool in self._others().values() if tool.read_only or not read_only)
-        told += [(tool.entry, tool.published) for tool in others]
-        asks = vaults.asks()
-        return [entries.publish(entry, text, asks=asks, shows_views=shows) for entry, text in told]
+            self._offer = Offer(self.config)
+        return self._offer
+
+    def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
+        offer, vaults = self.offer, self.app.vaults
+        return offer.publish(
+            has_app=not offer.has_app_tools or vaults.has_app(),
+            asks=vaults.asks(),
+            shows_views=offer.shows_views(peer_does=peer.shows_views),
+        )
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
-        from obsidian_mcp.tools.registry import TOOLS, call  # takes 100 ms, which nothing else here needs
+        from obsidian_mcp.tools.registry import call  # takes 100 ms, which nothing else here needs
 
         from . import results
 
-        return results.success(call(self.app, name, arguments, TOOLS if self._tools is None else self._tools()))
+        return results.success(call(self.app, name, arguments, self.offer))
 
     def instructions(self) -> str:
         is_well = self.config.has_vault and not self.config.key
         problem = "" if is_well else self.app.vaults.problem()
-        return " ".join(filter(None, (problem, introduction(None if self._offers_all else self._offered()))))
+        return " ".join(filter(None, (problem, introduction(None if self._offers_all else self.offer.listed()))))
 
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -342,44 +314,26 @@ class VaultDispatcher(Dispatcher):
             "resources": {"listChanged": True, "subscribe": True},
             "tools": {"listChanged": is_modern},
         }
-        if is_modern and self.config.offers_views:
+        if is_modern and ((self._offers_all and self.config.views != "off") or self.offer.has_views):
             found["extensions"] = {UI_EXTENSION: {}}
         return found
 
     def list_can_change(self) -> bool:
-        return self.config.offers_views or self._offers_app()
+        return self.offer.has_views or self.offer.has_app_tools
 
     def writes(self, message: object) -> bool:
-        from obsidian_mcp.tools import entries
-
         match message:
             case {"method": "tools/call", "params": {"name": str(name), **rest}}:
                 given = rest.get("arguments")
-                if isinstance(given, dict) and given.get("dry_run") is True:
-                    return False
-                ours = entries.table()
-                found = ours.tools.get(name) or ours.views.get(name) or self._others().get(name)
-                return found is not None and not found.read_only
+                return not (isinstance(given, dict) and given.get("dry_run") is True) and self.offer.writes(name)
             case _:
                 return False
 
-    def _offered(self) -> Mapping[str, ToolEntry]:
-        from obsidian_mcp.tools import entries  # takes 0.5 ms
-
-        return entries.select_tools(self.config.tools, read_only=self.config.read_only)
-
-    def _offers_app(self) -> bool:
-        """Whether tools that need the app are among those that are offered."""
-        return any(entry.needs_app for entry in self._offered().values())
-
-    def _others(self) -> Mapping[str, Tool]:
-        """The tools of other programs."""
-        if self._tools is None:
-            return {}
-        from obsidian_mcp.tools import entries
-
-        known = entries.table().names
-        return {name: tool for name, tool in self._tools().items() if name not in known}
+    @property
+    def _offers_all(self) -> bool:
+        """Whether nothing is left out. Then a first answer needs no Offer, whose table takes time to read
+        (DISPATCH-03)."""
+        return self.config.tools == "all" and not self.config.read_only
 
 
 def introduction(tools: Collection[str] | None) -> str:
@@ -389,11 +343,6 @@ def introduction(tools: Collection[str] | None) -> str:
     listed = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
     advice = [sentence for tool, sentence in _ADVICE if not tool or tools is None or tool in tools]
     return " ".join([f"Tools for the user's Obsidian vault: {listed}.", *advice])
-
-
-def shows_views(config: Config, peer: Peer) -> bool:
-    """Whether a client is offered views (VIEW-03)."""
-    return config.offers_views and (config.views == "on" or peer.shows_views)
 
 
 def introduced(message: Message) -> Peer:
@@ -439,7 +388,7 @@ def is_modern(message: Message, introduced: Peer | None) -> bool:
 def envelope(message: Message) -> dict[str, Any]:
     """Return what the `_meta` of a request says of the client that sent it."""
     meta: object = (message.get("params") or {}).get("_meta")
-    return {key: meta[key] for key in _ENVELOPE if key in meta} if isinstance(meta, dict) else {}
+    return {key: meta[key] for key in ENVELOPE if key in meta} if isinstance(meta, dict) else {}
 
 
 def unsupported(message: Message, version: str | None, served: Iterable[str]) -> Message:
@@ -462,7 +411,6 @@ def no_page(cursor: str) -> InvalidArguments:
     )
 
 
-_ENVELOPE: Final = (VERSION_KEY, CLIENT_KEY, CAPABILITIES_KEY)
 _SHAPES: Final[Mapping[str, jsonrpc.Shape]] = {
     "tools/list": {"cursor?": str},
     "tools/call": {"name": str, "arguments?": dict},

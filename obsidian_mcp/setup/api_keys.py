@@ -34,7 +34,7 @@ def add(
         )
     opened = [_vault(config, vault) for vault in vaults]
     if tools:
-        from obsidian_mcp.tools.entries import narrow
+        from obsidian_mcp.tools.offer import narrow
 
         narrow("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"

@@ -17,9 +17,9 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument, DryRun, VaultName
-from .entries import CONFIRM, PREFIX
+from .offer import CONFIRM, PREFIX, offer_of
 from .paging import FILES_SHOWN, first_of, shown_diff
-from .registry import Outcome, Tool, call, select_tools, tool
+from .registry import TOOLS, Outcome, Tool, call, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import Vaults
@@ -85,12 +85,16 @@ def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[s
     """Return the tool and the arguments of a call. Raises: InvalidArguments."""
     name = given.get("tool")
     arguments = given.get("arguments", {key: value for key, value in given.items() if key != "tool"})
-    offered = select_tools(app)
-    named = offered.get(name if name in offered else f"{PREFIX}{name}") if isinstance(name, str) else None
-    if named is None or named.read_only or named.needs_app or named.name in NOT_IN_A_BATCH:
-        usable = [tool.name for tool in offered.values() if not tool.read_only and not tool.needs_app]
-        usable = [name.removeprefix(PREFIX) for name in usable if name not in NOT_IN_A_BATCH]
-        raise _wrong(number, f"{name!r} is no tool of a batch; these are: {', '.join(usable)}")
+    usable = [
+        entry.name
+        for entry in offer_of(app.config).usable().values()
+        if not entry.read_only and not entry.needs_app and entry.name not in NOT_IN_A_BATCH
+    ]
+    full_name = name if name in usable else f"{PREFIX}{name}"
+    if full_name not in usable:
+        known = ", ".join(tool.removeprefix(PREFIX) for tool in usable)
+        raise _wrong(number, f"{name!r} is no tool of a batch; these are: {known}")
+    named = TOOLS[full_name]
     if not isinstance(arguments, dict):
         raise _wrong(number, "its arguments must be an object")
     if "arguments" in given and (others := given.keys() - {"tool", "arguments"}):

@@ -12,9 +12,11 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.errors import InvalidArguments
 
+from .advice import usable_advice
 from .arguments import Argument, Limit, Offset, VaultName
+from .offer import offer_of
 from .paging import MOST_BYTES, fitting, next_offset
-from .registry import tool, usable_advice
+from .registry import tool
 
 BYTES_OF_CHECK = 1_200
 """Of the findings of one check, where all are run."""
@@ -74,7 +76,7 @@ def check(
             continue
         room = MOST_BYTES if wanted else BYTES_OF_CHECK
         shown = fitting((_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1)
-        total, repair = len(found.findings), usable_advice(app, CHECKS[name].repair)
+        total, repair = len(found.findings), usable_advice(offer_of(app.config), CHECKS[name].repair)
         following = next_offset(offset, len(shown), total) if wanted else None
         results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
     is_cut = not wanted and any(len(result.findings) < result.total for result in results)

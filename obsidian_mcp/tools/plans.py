@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Argument, VaultName
-from .entries import CONFIRM
+from .offer import CONFIRM, PREFIX, offer_of
 from .paging import fitting
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
@@ -52,13 +52,16 @@ def show_changes(
 
 
 def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
-    named = TOOLS.get(name if name in TOOLS else f"obsidian_{name}")
-    if named is None or named.read_only or named.needs_app:
-        kept = ", ".join(tool.name for tool in TOOLS.values() if not tool.read_only and not tool.needs_app)
-        raise InvalidArguments(f"{name!r} is no tool whose changes can be planned. These are: {kept}.", argument="tool")
+    offered = offer_of(app.config).usable().values()
+    usable = [entry.name for entry in offered if not entry.read_only and not entry.needs_app]
+    full_name = name if name in usable else f"{PREFIX}{name}"
+    if full_name not in usable:
+        raise InvalidArguments(
+            f"{name!r} is no tool whose changes can be planned. These are: {', '.join(usable)}.", argument="tool"
+        )
     # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
-    return vault.kept(Plans).draft(lambda: call(app, named.name, given))
+    return vault.kept(Plans).draft(lambda: call(app, full_name, given))
 
 
 def _describe_file(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:

@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import inspect
-import re
 from base64 import b64encode
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from copy import copy
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from types import NoneType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.app import App
@@ -20,9 +19,10 @@ from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
 
 from . import arguments as argument_reader
-from . import entries, table
+from . import table
+from .advice import usable_advice
 from .arguments import ToolParameter
-from .entries import CONFIRM, PREFIX, profile
+from .offer import CONFIRM, PREFIX, Offer, ToolEntry, offer_of
 from .paging import change_made
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class Tool:
 
     @cached_property
     def published(self) -> dict[str, Any]:
-        """Its entry in the answer to `tools/list` (`entries.published`), but for the schema of answers."""
+        """Its entry in the answer to `tools/list` (`offer.published`), but for the schema of answers."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.read_only,
@@ -210,15 +210,16 @@ class Tool:
             **({"_meta": {"anthropic/alwaysLoad": True}} if self.name in ALWAYS_LOADED else {}),
         }
 
-    @property
-    def entry(self) -> entries.ToolEntry:
+    @cached_property
+    def entry(self) -> ToolEntry:
         """Who is told of it, where it opens no view and is no command."""
-        return entries.ToolEntry(
+        return ToolEntry(
             self.name,
             read_only=self.read_only,
             needs_app=self.needs_app,
             ui=MODELS_ONLY,
             is_registered=self.is_registered,
+            other=self,
         )
 
 
@@ -268,14 +269,8 @@ class Tools(Mapping[str, Tool]):
         """The module of every tool."""
         self._tools: dict[str, Tool] = {}
 
-    def only(self, names: Collection[str]) -> Tools:
-        """Return those of these names. Their modules are imported when they are first looked up, too."""
-        chosen = copy(self)
-        chosen.modules = {name: module for name, module in self.modules.items() if name in names}
-        return chosen
-
     def __getitem__(self, name: str) -> Tool:
-        if name not in self.modules or name not in self._tools:
+        if name not in self._tools:
             import_module(f"{self.package}.{self.modules[name]}")
         return self._tools[name]
 
@@ -303,6 +298,11 @@ VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
 
 RESEARCH_TOOLS = Tools(table.RESEARCH_TOOLS)
 """The tools of the profile `research`."""
+
+OUR_TOOLS: Mapping[str, Tool] = ChainMap(
+    *(cast("dict[str, Tool]", tools) for tools in (TOOLS, VIEW_TOOLS, RESEARCH_TOOLS))
+)
+"""All of these, whose names differ."""
 
 
 def tool(
@@ -343,71 +343,30 @@ def tool(
     return register
 
 
-def list_tools(app: App, tools: Mapping[str, Tool] = TOOLS) -> dict[str, Tool]:
-    """Return the tools of the profile that are of use here and now: without those of an app that is not there. Raises:
-    InvalidArguments for a profile that names no tools."""
-    absent = any(tool.needs_app for tool in tools.values()) and not app.vaults.has_app()
-    return {name: tool for name, tool in select_tools(app, tools).items() if not (absent and tool.needs_app)}
-
-
-def select_tools(app: App, tools: Mapping[str, Tool] = TOOLS) -> Mapping[str, Tool]:
-    """Return the tools of the configured profile, and those of other programs (TOOL-16). Raises: InvalidArguments."""
-    if app.config.tools == "all" or tools is RESEARCH_TOOLS:
-        return tools
-    chosen = profile(app.config.tools)
-    if tools is TOOLS:
-        return TOOLS.only(chosen)
-    return {name: tool for name, tool in tools.items() if name in chosen or tool.is_registered}
-
-
-def view_tools(app: App) -> Mapping[str, Tool]:
-    """Return the tools of views that may be called (VIEW-03)."""
-    return VIEW_TOOLS if app.config.offers_views else {}
-
-
-def call(app: App, name: str, arguments: Mapping[str, Any], tools: Mapping[str, Tool] = TOOLS) -> Outcome:
-    """Run one of the tools of the profile. Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
-    callable_here = select_tools(app, tools)
-    found = callable_here.get(name) or view_tools(app).get(name)
-    if found is None:
+def call(app: App, name: str, arguments: Mapping[str, Any], offer: Offer | None = None) -> Outcome:
+    """Run a tool that may be called: one of `offer`, where there are others beside the vault's. Raises: UnknownTool,
+    InvalidArguments, and every AppError of the tool."""
+    offer = offer or offer_of(app.config)
+    entry = offer.find(name)
+    if entry is None:
         raise UnknownTool(
-            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are {', '.join(callable_here)}.",
+            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are {', '.join(offer.usable())}.",
             tool=name,
         )
     try:
-        answer = found.call(app, arguments)
+        tool = entry.other or OUR_TOOLS[entry.name]
+        answer = tool.call(app, arguments)
     except AppError as error:
-        error.message = usable_advice(app, error.message, tools)
+        error.message = usable_advice(offer, error.message)
         raise
     for remark in REMARKS & answer.data.keys():
         said = answer.data[remark]
         if isinstance(said, str):
-            answer.data[remark] = usable_advice(app, said, tools)
+            answer.data[remark] = usable_advice(offer, said)
         elif isinstance(said, list):
-            answer.data[remark] = [usable_advice(app, one, tools) for one in said]
+            answer.data[remark] = [usable_advice(offer, sentence) for sentence in said]
     return answer
 
 
 REMARKS = frozenset({"note", "widened", "warnings"})
 """Members of answers that are sentences for the client."""
-
-
-_TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
-
-
-def usable_advice(app: App, message: str, tools: Mapping[str, Tool] = TOOLS) -> str:
-    """Return an error or a remark without advice to call tools that the client cannot call (TOOL-27)."""
-    if not _TOOL_NAMES.search(message):
-        return message
-    offered_here = entries.select_tools(app.config.tools, read_only=app.config.read_only)
-    usable = {name for name in select_tools(app, tools) if name in offered_here or name not in TOOLS}
-
-    def usable_names(found: re.Match[str]) -> str:
-        names = [
-            name if name in usable or name not in TOOLS else name[len(PREFIX) :] for name in found[0].split(" or ")
-        ]
-        return " or ".join(name for name in names if name in usable or name.startswith(PREFIX))
-
-    first, *clauses = re.split(r"(?<=[.;]) ", message)
-    advice = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
-    return re.sub(";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in advice)]))

@@ -24,9 +24,9 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Pro
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.dispatch import Dispatcher
-from obsidian_mcp.serve.http import server
+from obsidian_mcp.serve.http import services
 from obsidian_mcp.serve.mcp.server import build_server
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.tools.offer import Offer
 
 Context = ServerRequestContext[Any, Any]
 Result = t.CallToolResult | t.InputRequiredResult
@@ -490,9 +490,9 @@ class Events(EventStore):
         return stream
 
 
-def with_fixtures(app: App, tools: Callable[[], Mapping[str, Tool]]) -> StreamableHTTPSessionManager:
+def with_fixtures(app: App, offer: Offer) -> StreamableHTTPSessionManager:
     """The program's own server, with the fixtures beside what it has itself."""
-    served: Server[dict[str, Any]] = build_server(app, tools)
+    served: Server[dict[str, Any]] = build_server(app, offer)
 
     def beside(method: str, kind: type[Any], ours: Callable[[Context, Any], Awaitable[Any]]) -> None:
         """Serve a method by the fixtures; where they know nothing or have a list to add to, by the program."""
@@ -540,7 +540,7 @@ class AllBut(frozenset[str]):
 def with_the_fixtures() -> Iterator[None]:
     """Every HTTP server that is made meanwhile has the fixtures."""
     with (
-        patch.object(server, "session_manager", with_fixtures),  # handlers of the SDK, so that all else goes there, too
+        patch.object(services, "build_manager", with_fixtures),  # handlers of the SDK, so that all else goes there, too
         patch.object(Dispatcher, "serves", lambda _, message: message["method"] in ("initialize", "ping")),
         patch.object(Dispatcher, "handshake_methods", AllBut()),
         patch.object(Dispatcher, "modern_methods", AllBut(("initialize", "ping"))),

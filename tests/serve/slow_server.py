@@ -17,7 +17,8 @@ from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve import stdio
 from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.serve.mcp import server as mcp
-from obsidian_mcp.tools.registry import TOOLS, Tool
+from obsidian_mcp.tools.offer import Offer
+from obsidian_mcp.tools.registry import Tool
 from tests.serve.sdk_dispatcher import SdkCalls
 
 log = logging.getLogger("slow")
@@ -58,11 +59,11 @@ def main() -> int:
     app = compose.build(config.Config((options.vault,)), serving=True)
     tool = Tool("dig", "Dig", "Dig.", dig, read_only=True, destructive=False, idempotent=True)
     writing = Tool("bury", "Bury", "Bury.", bury, read_only=False, destructive=True, idempotent=False)
-    tools = {**TOOLS, "dig": tool, "bury": writing}
+    offer = Offer(app.config, lambda: {"dig": tool, "bury": writing})
     kind = SdkCalls if options.sdk else VaultDispatcher
     return stdio.run(
-        lambda: mcp.build_sdk_server(app, lambda: tools),
-        kind(app.config, lambda: app, lambda: tools),
+        lambda: mcp.build_sdk_server(app, offer),
+        kind(app.config, lambda: app, offer),
         drain_timeout=options.drain,
     )
 

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from obsidian_mcp import __version__
-from obsidian_mcp.tools.entries import profile
+from obsidian_mcp.tools.offer import profile
 from obsidian_mcp.tools.registry import TOOLS
 from tests import forked
 from tests.generated import ROOT, advice

@@ -21,7 +21,8 @@ from obsidian_mcp.errors import (
     OperationTimeout,
     PermissionDenied,
 )
-from obsidian_mcp.tools.registry import TOOLS, list_tools
+from obsidian_mcp.tools.offer import Offer
+from obsidian_mcp.tools.registry import TOOLS
 from tests.adapters.app_desk import Desk, composed, desk, environment
 from tests.serve.raw import RawServer
 
@@ -218,8 +219,11 @@ def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_p
     without = composed(basic, {"HOME": str(tmp_path), "PATH": ""})
     with_command = composed(basic, environment(tmp_path, basic))
 
-    assert set(TOOLS) - set(list_tools(without)) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
-    assert set(TOOLS) == set(list_tools(with_command))
+    def listed(app: Any) -> set[str]:
+        return set(Offer(app.config).listed(has_app=app.vaults.has_app()))
+
+    assert set(TOOLS) - listed(without) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
+    assert set(TOOLS) == listed(with_command)
 
 
 def test_a_server_offers_the_tool_where_the_command_is_there_and_runs_it(tmp_path: Path, basic: Path) -> None:

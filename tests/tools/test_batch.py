@@ -16,7 +16,8 @@ from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import AppError, ConfirmationRequired, InvalidArguments, NoteNotFound, StaleEtag
-from obsidian_mcp.tools.registry import call, list_tools
+from obsidian_mcp.tools.offer import Offer
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.vaults import contents, write_files
@@ -74,7 +75,7 @@ def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, t
 
     named = error.value.message.partition("these are: ")[2].removesuffix(". Nothing was changed.").split(", ")
     assert "edit_note" in named
-    assert {f"obsidian_{name}" for name in named} <= set(list_tools(standard))
+    assert {f"obsidian_{name}" for name in named} <= set(Offer(standard.config).listed())
 
 
 def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.tools.entries import PREFIX
+from obsidian_mcp.tools.offer import PREFIX
 from obsidian_mcp.tools.registry import TOOLS, Tool
 
 VECTORS = Path(__file__).parents[2] / "specs" / "vectors"

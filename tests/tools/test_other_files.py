@@ -16,6 +16,7 @@ from obsidian_mcp.core.frontmatter import yaml12
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.operations import rename_tag
 from obsidian_mcp.errors import AppError
+from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.registry import call
 from tests.examples import examples
 
@@ -72,7 +73,7 @@ def test_the_plugin_s_tools_refuse_it_too(app: App, board: Path) -> None:
         ("edit_frontmatter", json.dumps({"mode": "set", "data": {"a": 1}})),
     ]:
         with pytest.raises(AppError) as refused:
-            call(app, tool, {"path": board.name, **json.loads(arguments)}, PLUGIN_TOOLS)
+            call(app, tool, {"path": board.name, **json.loads(arguments)}, Offer(app.config, lambda: PLUGIN_TOOLS))
         assert refused.value.error_code == "NOT_TEXT"
     assert board.read_bytes() == before
 

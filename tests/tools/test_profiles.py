@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
-from obsidian_mcp.tools.entries import profile
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, call, list_tools
+from obsidian_mcp.tools.offer import Offer, profile
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, call
 from tests.serve.http_client import http_client
 
 from .answer_schema import answer_schema
@@ -61,7 +61,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
     """TOOL-16"""
     small = app.replace(config=app.config.replace(tools="search, obsidian_read_note"))
 
-    assert set(list_tools(small)) == {"obsidian_search", "obsidian_read_note"}
+    assert set(Offer(small.config).listed()) == {"obsidian_search", "obsidian_read_note"}
     assert call(small, "obsidian_read_note", {"name": "Home"}).text
     with pytest.raises(UnknownTool):
         call(small, "obsidian_list_files", {})
@@ -69,7 +69,16 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
-        list_tools(app.replace(config=app.config.replace(tools="nonsense")))
+        Offer(app.config.replace(tools="nonsense")).listed()
+
+
+def test_a_server_over_http_is_not_started_with_a_profile_that_names_no_tool(app: App) -> None:
+    # TOOL-16
+    with (
+        pytest.raises(InvalidArguments, match="There is no tool obsidian_nonsense"),
+        http_client(app.replace(config=app.config.replace(tools="nonsense"))),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("names", ["core", "standard", "search,read_note"])

@@ -11,8 +11,8 @@ import pytest
 
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.serve import views
-from obsidian_mcp.tools import entries, table
-from obsidian_mcp.tools.entries import PREFIX
+from obsidian_mcp.tools import offer, table
+from obsidian_mcp.tools.offer import PREFIX
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tool
 from tests.generated import ROOT, check_json, check_section
 
@@ -56,9 +56,9 @@ def test_the_table_of_entries_says_what_the_functions_say(update: bool) -> None:
         group: {name: row(tool, of_views=tools is VIEW_TOOLS) for name, tool in tools.items()}
         for group, tools in groups.items()
     }
-    check_json(Path(entries.ENTRIES), rows, update=update)
+    check_json(Path(offer.ENTRIES), rows, update=update)
     told = {name: published(tool) for tools in groups.values() for name, tool in tools.items()}
-    check_json(Path(entries.PUBLISHED), told, update=update)
+    check_json(Path(offer.PUBLISHED), told, update=update)
 
 
 def test_the_plugins_tools_say_what_clients_know(update: bool) -> None:
@@ -69,8 +69,9 @@ def test_the_plugins_tools_say_what_clients_know(update: bool) -> None:
 def test_the_entries_need_the_standard_library_alone() -> None:
     """TOOL-01"""
     code = (
-        "import sys; before = set(sys.modules); from obsidian_mcp.tools import entries; "
-        "entries.select_tools('core', shows_views=True), entries.published(); "
+        "import sys; before = set(sys.modules); from obsidian_mcp.tools import offer; "
+        "from obsidian_mcp import config; wanted = offer.Offer(config.Config(tools='core')); "
+        "wanted.publish(has_app=True, asks=True, shows_views=True); "
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
         "sys.exit(' '.join(new - set(sys.stdlib_module_names) - {'obsidian_mcp'}) or 0)"
     )

@@ -17,7 +17,7 @@ import pytest
 import obsidian_mcp
 from obsidian_mcp import json_codec, tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.tools import entries, registry
+from obsidian_mcp.tools import offer, registry
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools, plain
 
 
@@ -52,7 +52,7 @@ def test_every_function_that_is_made_a_tool_is_in_the_table() -> None:
 
 
 def test_commands_are_named_once() -> None:
-    assert len({entry.command for entry in entries.table().tools.values()}) == len(TOOLS)
+    assert len({entry.command for entry in offer.table().tools.values()}) == len(TOOLS)
 
 
 def test_texts_of_the_program_name_only_tools_that_there_are() -> None:

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from obsidian_mcp.app import App
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import InvalidArguments
-from obsidian_mcp.tools.registry import list_tools
+from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.research import MOST_CHARACTERS
 from tests.conftest import app_on
 from tests.serve import plain_http
@@ -135,4 +135,4 @@ def test_a_public_address_that_is_no_url_is_refused() -> None:
 def test_without_http_the_profile_is_refused_with_how_to_start_it(app: App) -> None:
     """TOOL-25"""
     with pytest.raises(InvalidArguments, match="--tools research http"):
-        list_tools(app)
+        Offer(app.config).listed()

@@ -18,7 +18,7 @@ from obsidian_mcp.serve.http.dialect import JSON, Contract, json_reply, tool_ent
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService
-from obsidian_mcp.tools.entries import CONFIRM
+from obsidian_mcp.tools.offer import CONFIRM
 
 from . import METHODS
 

@@ -17,7 +17,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, Un
 from obsidian_mcp.serve import stdio
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
 from obsidian_mcp.serve.jsonrpc import Message
-from obsidian_mcp.tools import entries
+from obsidian_mcp.tools.offer import Offer, table
 
 from .client import BridgeClient, PluginTool
 
@@ -135,7 +135,8 @@ class PluginDispatcher(Dispatcher):
         super().__init__(config)
         self._plugin = plugin
         self._vault = vault
-        self._own = entries.table().names if vault is not None else frozenset()
+        self._offer = Offer(config)
+        self._own = table().names if vault is not None else frozenset()
         if vault is None:
             self.server = {**self.server, "title": "Obsidian plugin"}
             self.handshake_methods = frozenset(("initialize", "ping", "tools/list", "tools/call"))
@@ -162,7 +163,7 @@ class PluginDispatcher(Dispatcher):
         tool = self._named(self._plugin.latest).get(name)
         if tool is not None:
             return self._plugin.call(tool.name, tool.meant(arguments))
-        if self.config.read_only:
+        if not self._offer.admits(read_only=False):
             raise UnknownTool(
                 f"There is no tool {name!r} that only reads, and this server is open for reading only.", tool=name
             )
@@ -194,7 +195,7 @@ class PluginDispatcher(Dispatcher):
         """Return the plugin's tools by the names under which they are offered (BRIDGE-16)."""
         found: dict[str, PluginTool] = {}
         for tool in tools:
-            if tool.is_read_only or not self.config.read_only:
+            if self._offer.admits(read_only=tool.is_read_only):
                 name = tool.name
                 while name in self._own or name in found:
                     name = PREFIX + name

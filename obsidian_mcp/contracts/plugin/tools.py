@@ -21,7 +21,7 @@ from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Argument
-from obsidian_mcp.tools.entries import CONFIRM, PREFIX
+from obsidian_mcp.tools.offer import CONFIRM, PREFIX
 from obsidian_mcp.tools.registry import DocumentAnswer, Outcome, tool
 
 from . import patch as diff

@@ -16,7 +16,8 @@ from starlette.types import Message
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Peer
-from obsidian_mcp.tools.registry import Tool
+from obsidian_mcp.serve.sdk_messages import write_introduction
+from obsidian_mcp.tools.offer import Offer
 
 from .dialect import JSON
 from .exchange import EVENTS, EXPOSED, SESSION, Exchange, replay_body
@@ -32,14 +33,14 @@ FAREWELL_SECONDS: Final = 1.0
 """What a subscription gets for its last message when the server stops."""
 
 
-def build_manager(app: App, tools: Callable[[], Mapping[str, Tool]]) -> StreamableHTTPSessionManager:
+def build_manager(app: App, offer: Offer) -> StreamableHTTPSessionManager:
     """Return what serves the messages that only the SDK does, with this program's server."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # takes half a second
 
     from obsidian_mcp.serve.mcp.server import build_server
 
     return StreamableHTTPSessionManager(
-        build_server(app, tools),
+        build_server(app, offer),
         max_request_body_size=app.config.http.max_body,
         max_sessions=None,  # `Sessions` keeps them
         session_idle_timeout=None,
@@ -71,7 +72,7 @@ class SdkSessions:
 
     async def begin(self, peer: Peer) -> str:
         """Begin a session for a client. Returns its id."""
-        sdk_id = await self._post(peer.introduction("introduction"))
+        sdk_id = await self._post(write_introduction(peer, "introduction"))
         await self._post(jsonrpc.notification("notifications/initialized"), sdk_id)
         return sdk_id
 

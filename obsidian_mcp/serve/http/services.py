@@ -33,7 +33,7 @@ class PrincipalService:
         self.app = app
         self._brought = brought
         tools = ToolService(app, *brought)
-        sdk = SdkSessions(partial(build_manager, tools.dispatcher.app, tools.tools), tasks)
+        sdk = SdkSessions(partial(build_manager, tools.dispatcher.app, tools.offer), tasks)
         self.sessions = Sessions(tools.dispatcher, sdk, tasks)
         self._by_dialect: dict[Dialect, ToolService] = {}
         self.requests = 0

@@ -25,6 +25,7 @@ from obsidian_mcp.serve import dispatch, jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer
+from obsidian_mcp.serve.sdk_messages import rewrite_request
 
 from .dialect import CORS, JSON, json_reply
 from .exchange import (
@@ -201,7 +202,7 @@ class Sessions:
                 if await events.end(line):
                     return None
                 return reply_line(line, status_of(line) if peer.is_modern else HTTPStatus.OK)
-        exchange = exchange._replace(body=json.dumps(peer.for_sdk(message)).encode())
+        exchange = exchange._replace(body=json.dumps(rewrite_request(peer, message)).encode())
         if session is not None and not peer.is_modern:
             scope = {**exchange.scope, CallOrder.SCOPE_KEY: session.order}
             return await self._pass_on(exchange._replace(scope=scope), session)

@@ -16,8 +16,8 @@ from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import VaultDispatcher
-from obsidian_mcp.tools.entries import RESEARCH
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, Outcome, Tool, call, list_tools, select_tools
+from obsidian_mcp.tools.offer import Offer
+from obsidian_mcp.tools.registry import OUR_TOOLS, Outcome, Tool, call
 
 log = logging.getLogger(__name__)
 
@@ -34,41 +34,43 @@ def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
 
 
 class ToolService:
-    """The vault's tools, and those that contracts of other programs bring."""
+    """The vault's tools, and those that contracts of other programs bring, as one principal is offered them."""
 
-    def __init__(self, app: App, *others: ToolSource) -> None:
-        """`others` return further tools; of the same name, the first has it, and no one replaces the vault's."""
+    def __init__(self, app: App, *sources: ToolSource) -> None:
+        """`sources`: tools of other programs; of the same name, the first has it, and no one replaces the vault's."""
         self._app = app
+        self._sources = sources
+        self.offer = Offer(app.config, self._others)
         told = app.replace(config=app.config.replace(error_style="result"))
-        self.dispatcher = VaultDispatcher(told.config, lambda: told, self.tools)
+        self.dispatcher = VaultDispatcher(told.config, lambda: told, self.offer)
         """Answers clients that speak MCP; wire row 21: errors of tools are results."""
-        self._others = others
         self.timeout = app.config.timeout
         """Seconds that a call may take, its wait for earlier calls included."""
 
-    def tools(self) -> Mapping[str, Tool]:
-        """Return the tools of the profile that can be called now."""
-        if self._app.config.tools == RESEARCH:
-            return RESEARCH_TOOLS
-        tools = dict(TOOLS)
-        for others in self._others:
-            tools = {**tools, **others(), **tools}
-        if self._app.config.read_only:
-            tools = {name: tool for name, tool in tools.items() if tool.read_only}
-        return select_tools(self._app, tools)
+    def _others(self) -> Mapping[str, Tool]:
+        tools: dict[str, Tool] = {}
+        for source in self._sources:
+            tools = {**source(), **tools}
+        return tools
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of a name; None where there is none."""
-        return self.tools().get(name)
+        """Return the tool of a name that may be called; None where there is none. Views have none here: the hosts that
+        show them speak MCP."""
+        entry = self.offer.find(name, with_views=False)
+        return None if entry is None else entry.other or OUR_TOOLS[entry.name]
 
     async def list_tools(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
-        return tuple((await to_thread.run_sync(list_tools, self._app, self.tools())).values())
+        return await to_thread.run_sync(self._listed)
+
+    def _listed(self) -> tuple[Tool, ...]:
+        listed = self.offer.listed(has_app=not self.offer.has_app_tools or self._app.vaults.has_app())
+        return tuple(entry.other or OUR_TOOLS[entry.name] for entry in listed.values())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Raises: AppError and nothing else."""
         try:
-            return await in_thread(self.timeout, partial(call, self._app, name, arguments, self.tools()))
+            return await in_thread(self.timeout, partial(call, self._app, name, arguments, self.offer))
         except AppError:
             raise
         except (Exception, SystemExit) as error:

@@ -22,8 +22,8 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from obsidian_mcp.serve import views
-from obsidian_mcp.serve.dispatch import no_page, require_first_page, shows_views
-from obsidian_mcp.tools.registry import view_tools
+from obsidian_mcp.serve.dispatch import no_page, require_first_page
+from obsidian_mcp.tools.offer import offer_of
 
 from .context import Context, in_thread_for, peer_of
 
@@ -69,7 +69,7 @@ class Resources:
     async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
         cursor = (params.cursor or None) if params is not None else None
         listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
-        if cursor is None and shows_views(self._app.config, peer_of(context)):
+        if cursor is None and offer_of(self._app.config).shows_views(peer_does=peer_of(context).shows_views):
             listed.resources += (
                 types.Resource(uri=views.address(name), name=f"{name}-view", mime_type=APP_MIME_TYPE, _meta=_VIEW_META)
                 for name in views.NAMES
@@ -83,7 +83,8 @@ class Resources:
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        if (named := _VIEW.fullmatch(params.uri)) is not None and view_tools(self._app):  # any version of it (VIEW-04)
+        named = _VIEW.fullmatch(params.uri)  # any version of it (VIEW-04)
+        if named is not None and offer_of(self._app.config).has_views:
             text = views.page(named[1])
             shown = types.TextResourceContents(uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META)
             return types.ReadResourceResult(contents=[shown])

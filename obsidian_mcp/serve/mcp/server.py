@@ -22,8 +22,7 @@ from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
-from obsidian_mcp.tools.entries import CONFIRM
-from obsidian_mcp.tools.registry import Tool, view_tools
+from obsidian_mcp.tools.offer import CONFIRM, Offer
 
 from .context import Context, handle_errors, in_thread_for, peer_of
 from .prompts import Prompts
@@ -46,11 +45,11 @@ class VaultServer(Server[dict[str, Any]]):
     subscriptions: Subscriptions
 
 
-def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> VaultServer:
-    """Return the server with this program's tools, or those that `tools` returns at the time of a request. Call
-    `subscriptions.close` of the result when serving ends."""
+def build_server(app: App, offer: Offer | None = None) -> VaultServer:
+    """Return the server with the tools of the vaults, or those of an `offer`. Call `subscriptions.close` of the result
+    when serving ends."""
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
-    dispatcher = VaultDispatcher(app.config, lambda: app, tools)
+    dispatcher = VaultDispatcher(app.config, lambda: app, offer)
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)
@@ -96,16 +95,16 @@ def build_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None
         },
     )
     server.subscriptions = subscriptions
-    if view_tools(app):
+    if dispatcher.offer.has_views:
         server.extensions[EXTENSION_ID] = {}
     server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.join)
     server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
 
 
-def build_sdk_server(app: App, tools: Callable[[], Mapping[str, Tool]] | None = None) -> SdkServer:
+def build_sdk_server(app: App, offer: Offer | None = None) -> SdkServer:
     """Return the server with what a conversation on stdio needs of it."""
-    server = build_server(app, tools)
+    server = build_server(app, offer)
     return SdkServer(server, server.subscriptions.close, server.subscriptions.tools_changed)
 
 

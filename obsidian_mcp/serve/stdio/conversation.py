@@ -264,10 +264,9 @@ class Conversation:
     def _pass_on(self, message: Message, peer: Peer) -> None:
         """Leave a request to the SDK, which is loaded for the first one, and gets to know the client before."""
         if self._is_news and not peer.is_modern:
-            self._sdk.put((self._peer or peer).introduction(REPLAYED), is_modern=False)
-            self._sdk.put(jsonrpc.notification("notifications/initialized"), is_modern=False)
+            self._sdk.introduce(self._peer or peer, REPLAYED)
             self._is_news = False
-        self._sdk.put(peer.for_sdk(message), is_modern=peer.is_modern)
+        self._sdk.put_request(message, peer)
 
     def _send(self, line: bytes, message: Message) -> None:
         """Write a line; `message` is its content."""

@@ -8,7 +8,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from obsidian_mcp.serve.jsonrpc import Message
+from obsidian_mcp.serve.dispatch import Peer
+from obsidian_mcp.serve.jsonrpc import Message, RequestId, notification
+from obsidian_mcp.serve.sdk_messages import rewrite_request, write_introduction
 
 if TYPE_CHECKING:
     import asyncio
@@ -48,6 +50,15 @@ class SdkLink:
         """Messages that came before the loop was there, each with whether it is of the modern era."""
         self._inputs: dict[bool, MemoryObjectSendStream[SessionMessage | Exception]] = {}
         self._connections: list[asyncio.Task[None]] = []
+
+    def introduce(self, peer: Peer, request_id: RequestId) -> None:
+        """Give the SDK the `initialize` of a client that was introduced before the SDK was there."""
+        self.put(write_introduction(peer, request_id), is_modern=False)
+        self.put(notification("notifications/initialized"), is_modern=False)
+
+    def put_request(self, message: Message, peer: Peer) -> None:
+        """Give the SDK a request of a client."""
+        self.put(rewrite_request(peer, message), is_modern=peer.is_modern)
 
     def put(self, message: Message, *, is_modern: bool) -> None:
         """Give the SDK a message, on the connection of its era."""

@@ -21,6 +21,7 @@ from obsidian_mcp.errors import (
     SectionNotFound,
     TextNotFound,
 )
+from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.registry import TOOLS, Outcome, call
 from tests.conftest import DeletingVaults, app_on
 
@@ -61,7 +62,7 @@ def app(vault: Path) -> Iterator[App]:
 
 
 def run(app: App, name: str, **arguments: Any) -> Outcome:
-    return call(app, name, arguments, PLUGIN_TOOLS)
+    return call(app, name, arguments, Offer(app.config, lambda: PLUGIN_TOOLS))
 
 
 def test_they_are_kept_apart_from_the_other_tools() -> None:
