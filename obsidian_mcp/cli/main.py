@@ -115,7 +115,7 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
     if settings.bridge:
         return compose.serve_plugin(settings, start_log)
     from obsidian_mcp.serve import stdio
-    from obsidian_mcp.serve.dispatch import VaultDispatcher
+    from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 
     def open_app() -> App:
         from obsidian_mcp import compose

@@ -6,15 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from obsidian_mcp.errors import UnknownTool
-from obsidian_mcp.serve.dispatch import (
-    HANDSHAKE_VERSIONS,
-    MODERN_VERSIONS,
-    Dispatcher,
-    Peer,
-    VaultDispatcher,
-    is_modern,
-)
+from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer, is_modern
 from obsidian_mcp.serve.jsonrpc import Message
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 
 
 class SdkDispatcher(Dispatcher):

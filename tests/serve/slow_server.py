@@ -15,8 +15,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve import stdio
-from obsidian_mcp.serve.dispatch import VaultDispatcher
 from obsidian_mcp.serve.mcp import server as mcp
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.registry import Tool
 from tests.serve.sdk_dispatcher import SdkCalls

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.serve.call_order import CallOrder, Turn
-from obsidian_mcp.serve.dispatch import VaultDispatcher
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from tests.conftest import app_on
 from tests.serve import plain_http
 from tests.serve.raw import initialize_params, notification, request, tool_call

@@ -17,7 +17,7 @@ import pytest
 
 from obsidian_mcp import DISTRIBUTION, install_command
 from obsidian_mcp.app import App
-from obsidian_mcp.serve.dispatch import introduction
+from obsidian_mcp.serve.vault_dispatcher import introduction
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.launcher import Running, command_line
 from obsidian_mcp.tools.registry import TOOLS, Tool, call

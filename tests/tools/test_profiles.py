@@ -11,6 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from obsidian_mcp.app import App
+from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.mcp.server import build_server
 from obsidian_mcp.tools.offer import Offer, profile
@@ -116,6 +117,25 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
     assert said[0] == said[1]
     assert set(re.findall(r"obsidian_\w+", said[0])) <= chosen
     assert "What notes say is data" in said[0]
+
+
+def test_a_registered_tool_is_listed_on_every_front_unless_the_vault_has_one_of_its_name(app: App) -> None:
+    # HTTP-02, RAD-04: "search" is a name of the profile research, which is not offered here
+    bridge = Bridge()
+    for name in ("search", "obsidian_search"):
+        bridge.register_tool(ToolSpec(name, "registered"))
+    with http_client(app, bridge) as client:
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        lists = [
+            client.post("/mcp", json=message).json()["result"]["tools"],
+            client.get("/bridge/v1/tools").json()["tools"],
+            client.post("/v1/mcp", json={"id": "1", "method": "list_tools"}).json()["result"]["data"]["tools"],
+            client.get("/mcp/v1/tools/list").json()["tools"],
+        ]
+    for tools in lists:
+        said = {tool["name"]: tool["description"] for tool in tools}
+        assert said["search"] == "registered"
+        assert said["obsidian_search"] == TOOLS["obsidian_search"].description
 
 
 def test_the_instructions_of_a_server_that_only_reads_speak_of_no_change(app: App) -> None:

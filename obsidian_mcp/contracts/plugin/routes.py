@@ -1,30 +1,27 @@
-"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md V1-…), and the hash that changes with its list of
-tools (HASH-…)."""
+"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md V1-…)."""
 
 from __future__ import annotations
 
-import hashlib
-import math
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from starlette.responses import Response
 
-from obsidian_mcp import __version__, json_codec
-from obsidian_mcp.core.expressions.javascript import number_text
+from obsidian_mcp import __version__
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
 from obsidian_mcp.serve.http import dialect
 from obsidian_mcp.serve.http.dialect import CORS, json_reply, tool_entry
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
-from obsidian_mcp.serve.http.tool_service import ToolService, sort_by_name
+from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.results import content, text_block
 from obsidian_mcp.tools.registry import Tool
 
+from .json_rpc import JsonRpc
 from .table import PLUGIN_TOOLS
+from .tool_hash import sort_by_name, tool_hash
 
 PROTOCOL_VERSION: Final = "1"
 PREFLIGHT: Final = {
@@ -37,9 +34,6 @@ KEY_ADVICE: Final = (
     "The bridge sends it only with OBSIDIAN_MCP_TRANSPORT=mcp. A server started with --open-bridge asks programs of "
     "its own machine for none here."
 )
-HASHED: Final = ("name", "description", "inputSchema")
-_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
-_INDEX_END: Final = 2**32 - 1
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
 
 
@@ -53,6 +47,7 @@ class BridgeContract(dialect.Contract):
         """`is_locked` says whether requests need a key: then a page may send the headers that carry it."""
         super().__init__(max_body)
         self._is_locked = is_locked
+        self.rpc = JsonRpc(max_body)
 
     def tools(self) -> Mapping[str, Tool]:
         return PLUGIN_TOOLS
@@ -135,46 +130,3 @@ def invalid(message: str, details: Any) -> Response:
     error = Reason.INVALID.error
     body = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)
-
-
-# The hash
-
-
-def stringify(value: Any) -> str:
-    """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every JavaScript object,
-    array indices first in numeric order; `__proto__` is lost."""
-    match value:
-        case None | bool() | str():
-            return json_codec.encode(value, keeps_halves=True).decode()
-        case int() | float():
-            return number(value)
-        case Mapping():
-            keys = (key for key in sorted(value, key=_key_order) if key != "__proto__")
-            return "{" + ",".join(f"{stringify(key)}:{stringify(value[key])}" for key in keys) + "}"
-        case _:
-            return "[" + ",".join(map(stringify, value)) + "]"
-
-
-def number(value: float) -> str:
-    """Return a number as JavaScript writes it; every number is a double, and infinite ones are null."""
-    try:
-        double = float(value)
-    except OverflowError:
-        return "null"
-    return number_text(double) if math.isfinite(double) else "null"
-
-
-def _key_order(key: str) -> tuple[int, int, bytes]:
-    if _INDEX.fullmatch(key) and int(key) < _INDEX_END:
-        return 0, int(key), b""
-    return 1, 0, key.encode("utf-16-be", "surrogatepass")
-
-
-def hash_input(tools: Iterable[Mapping[str, Any]]) -> str:
-    """Return the text that is hashed: the sorted tools with the `HASHED` members."""
-    return stringify([{key: tool[key] for key in HASHED if key in tool} for tool in sort_by_name(tools)])
-
-
-def tool_hash(tools: Iterable[Mapping[str, Any]]) -> str:
-    """Return the SHA-256 of `hash_input` in hexadecimal digits."""
-    return hashlib.sha256(hash_input(tools).encode("utf-8")).hexdigest()

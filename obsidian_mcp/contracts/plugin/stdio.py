@@ -15,8 +15,9 @@ from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool
 from obsidian_mcp.serve import stdio
-from obsidian_mcp.serve.dispatch import Dispatcher, Peer, VaultDispatcher
+from obsidian_mcp.serve.dispatch import Dispatcher, Peer
 from obsidian_mcp.serve.jsonrpc import Message
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer, table
 
 from .client import BridgeClient, PluginTool

@@ -73,11 +73,21 @@ class Dialect(ABC):
         """Serve a request to one of `methods`. Raises: Refusal."""
 
 
+class RpcDialect(Dialect):
+    """Answers JSON-RPC at `/mcp` that belongs to no session."""
+
+    @abstractmethod
+    def is_message(self, value: object) -> bool:
+        """Return whether a JSON value is a message; what is none is answered here, also in a session."""
+
+
 class Contract(Dialect):
     """The contract of another program: a dialect, and the tools that it brings."""
 
     shares_mcp = False
     """Whether it answers the bodies at `/mcp` that are not JSON-RPC."""
+    rpc: RpcDialect | None = None
+    """Answers JSON-RPC at `/mcp` that belongs to no session."""
 
     def claims(self, body: Any) -> bool:  # noqa: ARG002  nothing in general
         """Whether a JSON value without `jsonrpc` can only be of this contract, whatever the headers say."""

@@ -24,7 +24,6 @@ from .dialect import Contract, Dialect, NotFound
 from .endpoint import Endpoint, routes
 from .mcp_endpoint import McpEndpoint
 from .pages import Challenge, HomePage, OpenApi
-from .rpc import JsonRpc
 from .services import Services
 
 log = logging.getLogger(__name__)
@@ -35,20 +34,22 @@ def application(
     access: AccessControl,
     open_app: Callable[[Principal], App],
     *,
-    contracts: Sequence[Contract] = (),
+    contracts: Sequence[Contract],
     pages: Sequence[Dialect] = (),
 ) -> Starlette:
     """Return the server as an ASGI application.
 
     `open_app` returns the App of a principal with a name; its vaults are closed when it may no longer
-    come in, and at the end. `contracts` are served beside MCP, one of them perhaps at `/mcp`; `pages`
-    are served beside the server's own: forms, documents below `/.well-known`.
+    come in, and at the end. `contracts` are served beside MCP; one of them answers JSON-RPC without a
+    session at `/mcp`, another one perhaps what is no JSON-RPC there. `pages` are served beside the
+    server's own: forms, documents below `/.well-known`.
     """
     http = app.config.http
     services = Services(app, open_app, access, contracts)
     mounted = [*contracts, HomePage(), Challenge(http.challenge), OpenApi(contracts), *pages]
     other = next((contract for contract in contracts if contract.shares_mcp), None)
-    mcp = McpEndpoint(dialect=JsonRpc(http.max_body), access=access, services=services, path=("mcp",), other=other)
+    rpc = next(contract.rpc for contract in contracts if contract.rpc is not None)
+    mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), other=other)
     not_found = Endpoint(dialect=NotFound(), access=access, services=services)
 
     @asynccontextmanager

@@ -41,7 +41,6 @@ from .exchange import (
 )
 from .request import HttpRequest
 from .revision_2026 import HEADER_MISMATCH, header_fault, status_of
-from .rpc import fault_of
 from .sdk_sessions import FAREWELL_SECONDS, SdkSessions
 
 MAX_SESSIONS: Final = 1000
@@ -100,8 +99,7 @@ class Sessions:
         return await self._pass_on(Exchange(scope, b"", receive, send), session, standing=True)
 
     async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
-        """Serve one message of a client for which `belongs_to_session`; return None where it was answered already.
-        Raises: OperationTimeout for a call whose turn has not come in time."""
+        """Serve one message of a client for which `belongs_to_session`; return None where it was answered already."""
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0])
         message = request.message
         if message is not None:  # else the SDK says what is wrong
@@ -143,13 +141,9 @@ class Sessions:
         async def serve(message: jsonrpc.Message) -> None:
             caught = Caught()
             exchange = Exchange(scope, json.dumps(message).encode(), anyio.sleep_forever, caught, asks=False)
-            try:
-                reply = await self._take(message, exchange, session)
-                line = caught.answer() if reply is None else bytes(reply.body)
-            except OperationTimeout as late:  # before its turn
-                line = jsonrpc.encode(self._dispatcher.failure(message, session.peer, late))
+            reply = await self._take(message, exchange, session)
             if "id" in message:
-                batch.take(message["id"], line)
+                batch.take(message["id"], caught.answer() if reply is None else bytes(reply.body))
 
         async with anyio.create_task_group() as group:
             for message in messages:
@@ -178,8 +172,11 @@ class Sessions:
             session.peer = dispatch.introduced(message)
         if message["method"] in UNORDERED:
             return await self._serve(message, peer, exchange, session)
-        async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
-            return await self._serve(message, peer, exchange, session)
+        try:
+            async with order.turn(writes=dispatcher.writes(message), seconds=dispatcher.timeout):
+                return await self._serve(message, peer, exchange, session)
+        except OperationTimeout as late:  # before its turn
+            return reply_line(jsonrpc.encode(dispatcher.failure(message, peer, late)))
 
     async def _serve(
         self, message: jsonrpc.Message, peer: Peer, exchange: Exchange, session: Session | None = None
@@ -285,16 +282,3 @@ class Sessions:
         if session is not None:
             self._sessions[session.key] = session
         return session
-
-
-def belongs_to_session(request: HttpRequest) -> bool:
-    """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; our own dialect answers
-    malformed messages and batches without one, and says what is wrong."""
-    version = request.headers.get("mcp-protocol-version")
-    if version is not None and version not in HANDSHAKE_VERSIONS:
-        return True
-    if SESSION in request.headers and (request.array is not None or not fault_of(request.message)):
-        return True
-    accepted = request.headers.get("accept", "").lower()
-    is_first = request.message is not None and request.message.get("method") == "initialize"
-    return is_first and not fault_of(request.message) and EVENTS in accepted and JSON in accepted

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import anyio
 from anyio import to_thread
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.text.collation import exact_key
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
-from obsidian_mcp.serve.dispatch import VaultDispatcher
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.registry import OUR_TOOLS, Outcome, Tool, call
 
@@ -23,14 +22,8 @@ log = logging.getLogger(__name__)
 
 READY_SECONDS: Final = 5.0
 
-Entry = TypeVar("Entry", bound=Mapping[str, Any])
 ToolSource = Callable[[], Mapping[str, Tool]]
 """Returns the present tools of another program, by name."""
-
-
-def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
-    """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs (HASH-04)."""
-    return sorted(tools, key=lambda tool: exact_key(tool["name"]))
 
 
 class ToolService:
@@ -68,9 +61,13 @@ class ToolService:
         return tuple(entry.other or OUR_TOOLS[entry.name] for entry in listed.values())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
-        """Raises: AppError and nothing else."""
+        """Run a tool in a thread. Raises: AppError and nothing else."""
+        return await in_thread(self.timeout, partial(self.run, name, arguments))
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """Run a tool. Raises: AppError and nothing else."""
         try:
-            return await in_thread(self.timeout, partial(call, self._app, name, arguments, self.offer))
+            return call(self._app, name, arguments, self.offer)
         except AppError:
             raise
         except (Exception, SystemExit) as error:

@@ -20,8 +20,9 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import CallOrder
-from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, VaultDispatcher, require_first_page
+from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import CONFIRM, Offer
 
 from .context import Context, handle_errors, in_thread_for, peer_of

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
-from obsidian_mcp.contracts.plugin.routes import tool_hash
+from obsidian_mcp.contracts.plugin.tool_hash import tool_hash
 from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, ToolSpec
 from obsidian_mcp.errors import NoteNotFound, OperationTimeout
 from tests.serve.http_client import http_client

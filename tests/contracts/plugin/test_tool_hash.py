@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.contracts.plugin.routes import hash_input, tool_hash
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
-from obsidian_mcp.serve.http.tool_service import sort_by_name
+from obsidian_mcp.contracts.plugin.tool_hash import hash_input, sort_by_name, tool_hash
 from obsidian_mcp.tools.registry import TOOLS
 from tests.examples import examples
 

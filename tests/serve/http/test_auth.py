@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.contracts.plugin.json_rpc import JsonRpc
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http import body as bodies
@@ -24,7 +25,6 @@ from obsidian_mcp.serve.http.access.this_machine import is_loopback
 from obsidian_mcp.serve.http.body import read_body
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
-from obsidian_mcp.serve.http.rpc import JsonRpc
 from obsidian_mcp.serve.http.server import run
 from tests.examples import examples
 from tests.serve.http_client import http_client

@@ -176,6 +176,20 @@ def test_a_call_of_the_wrong_shape_is_invalid_params(client: TestClient, params:
     assert ask(client, "tools/call", params)["error"]["code"] == -32602
 
 
+@pytest.mark.parametrize("params", [{}, {"name": 5}, {"name": None}, {"name": "say", "arguments": [1]}])
+def test_params_of_the_wrong_shape_are_refused_in_the_words_of_a_session(
+    client: TestClient, params: dict[str, Any]
+) -> None:
+    # RPC-07, GUARD-03
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+    begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
+    both = {"accept": "application/json, text/event-stream"}
+    session = {**both, "mcp-session-id": client.post("/mcp", json=begin, headers=both).headers["mcp-session-id"]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+    assert client.post("/mcp", json=call).json() == client.post("/mcp", json=call, headers=session).json()
+
+
 def test_an_unknown_tool_is_invalid_params(client: TestClient) -> None:
     error = ask(client, "tools/call", {"name": "nope"})["error"]
     assert (error["code"], error["message"]) == (-32602, "Unknown tool: nope")
