@@ -74,7 +74,7 @@ def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: A
 
 
 def test_a_server_over_http_is_not_started_with_a_profile_that_names_no_tool(app: App) -> None:
-    # TOOL-16
+    """TOOL-16"""
     with (
         pytest.raises(InvalidArguments, match="There is no tool obsidian_nonsense"),
         http_client(app.replace(config=app.config.replace(tools="nonsense"))),
@@ -120,7 +120,7 @@ def test_the_profile_holds_on_every_front_and_the_instructions_name_no_other_too
 
 
 def test_a_registered_tool_is_listed_on_every_front_unless_the_vault_has_one_of_its_name(app: App) -> None:
-    # HTTP-02, RAD-04: "search" is a name of the profile research, which is not offered here
+    """HTTP-02, RAD-04: "search" is a name of the profile research, which is not offered here."""
     bridge = Bridge()
     for name in ("search", "obsidian_search"):
         bridge.register_tool(ToolSpec(name, "registered"))

@@ -180,7 +180,7 @@ def test_a_call_of_the_wrong_shape_is_invalid_params(client: TestClient, params:
 def test_params_of_the_wrong_shape_are_refused_in_the_words_of_a_session(
     client: TestClient, params: dict[str, Any]
 ) -> None:
-    # RPC-07, GUARD-03
+    """RPC-07, GUARD-03"""
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
     begin = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": hello}
     both = {"accept": "application/json, text/event-stream"}
