@@ -1,5 +1,8 @@
-"""From a configuration to the App: the only file that names concrete adapters. What opens a vault is imported when one
-is opened: the first answers of a server do not wait for it."""
+"""From a configuration to the App and its servers. What opens a vault is imported when one is opened: the first answers
+of a server do not wait for it.
+
+With `vault_builder` and `computer` this is the only file that names concrete adapters.
+"""
 
 from __future__ import annotations
 

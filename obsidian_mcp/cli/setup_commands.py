@@ -100,11 +100,11 @@ def _check_client(client: str, advice: str, further_clients: Sequence[str]) -> N
 
 def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> int:
     """Check everything this program needs; return 0 where nothing is broken."""
-    from obsidian_mcp.adapters import terminal
+    from obsidian_mcp.computer import obeys_colours
     from obsidian_mcp.setup.doctor import examine
 
     settings = options.with_vaults(tuple(vault)).config()
-    colours = _COLOURS if settings.colours and sys.stdout.isatty() and terminal.obeys_colours() else {}
+    colours = _COLOURS if settings.colours and sys.stdout.isatty() and obeys_colours() else {}
     findings = []
     for finding in examine(settings, System.here()):
         findings.append(finding)

@@ -168,9 +168,9 @@ def _print_hits(result: Any, arguments: Mapping[str, Any], *, colours: bool) -> 
     if sys.stdout.isatty():
         import shutil
 
-        from obsidian_mcp.adapters import terminal
+        from obsidian_mcp.computer import obeys_colours
 
-        screen = render.Screen(shutil.get_terminal_size().columns, colours and terminal.obeys_colours())
+        screen = render.Screen(shutil.get_terminal_size().columns, colours and obeys_colours())
     paths_only = screen is None and arguments.get("show") == "paths"
     listed = render.listing(result, arguments["query"], screen, paths_only=paths_only)
     remarks = render.remarks(result, int(arguments.get("offset", 0)), in_one="name" in arguments)

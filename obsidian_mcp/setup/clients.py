@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from obsidian_mcp import computer
+
 from .system import System
 
 Format = Literal["json", "jsonc", "toml", "yaml"]
@@ -116,9 +118,7 @@ def is_claude(path: str, platform: str) -> bool:
 
 def is_claude_running(platform: str) -> bool:
     """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file back (INST-08)."""
-    from obsidian_mcp.adapters import processes  # psutil takes 20 ms to import
-
-    return any(is_claude(processes.answer(process.exe, ""), platform) for process in processes.processes())
+    return any(is_claude(program, platform) for program in computer.running_programs())
 
 
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}

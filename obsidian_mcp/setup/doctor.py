@@ -1,5 +1,7 @@
-"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC);
-beside compose, the only place that names concrete adapters: it tries each by itself."""
+"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC).
+
+Each part is tried by itself, so that one which is broken hides none of the others.
+"""
 
 from __future__ import annotations
 
@@ -12,47 +14,28 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from importlib import metadata
 from pathlib import Path
-from typing import Literal, NamedTuple
 
-from obsidian_mcp import __version__, compose, policies, vault_builder
-from obsidian_mcp.adapters.app_access import registered_vaults
-from obsidian_mcp.adapters.app_process import AppProcess
-from obsidian_mcp.adapters.embedding_model import missing_packages
-from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
-from obsidian_mcp.adapters.obsidian_program import ObsidianProgram, find_program, this_environment
-from obsidian_mcp.adapters.watcher import REMOTE, Watcher, filesystem_of
-from obsidian_mcp.config import Config, expand_home
+from obsidian_mcp import __version__, compose, computer, policies, vault_builder
+from obsidian_mcp.config import Config
 from obsidian_mcp.core.files import policy
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, ClientConfigRefused, PolicyInvalid
+from obsidian_mcp.errors import AppError, PolicyInvalid
 
-from . import api_keys, install, probe
-from .clients import CLIENTS
+from . import api_keys
+from .client_checks import check_clients, vaults_of_clients
+from .finding import Finding
 from .launcher import NAME_OF_LINK, Running, is_our_link
 from .system import System, known_vaults, problem_of
 
-Status = Literal["fine", "note", "problem"]
-
 WATCH_SECONDS = 5.0
 """How long the watcher may take to start, and again to report a change."""
-SLOW_START = 8.0
-"""Seconds from start to answer above which some hosts give up (Codex waits 10)."""
-
-
-class Finding(NamedTuple):
-    subject: str
-    status: Status
-    """`note`: nothing is broken, but something is worth knowing."""
-    message: str
-    remedy: str = ""
-    """What to do next."""
 
 
 def examine(config: Config, system: System) -> Iterator[Finding]:
@@ -67,7 +50,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from app(system)
     yield first_obsidian(system)
     yield from plugin(config)
-    yield from clients(system)
+    yield from check_clients(system)
 
 
 def python() -> Iterator[Finding]:
@@ -137,7 +120,7 @@ def semantic(config: Config) -> Iterator[Finding]:
     try:
         choice = vault_builder.embedding_choice(config)
         if choice is None:
-            if not missing_packages():
+            if not computer.missing_packages():
                 yield Finding(subject, "fine", "off; `obsidian-mcp semantic setup` sets it up")
             return
         vault_builder.embedder(config, choice).embed(["ready"])
@@ -154,9 +137,9 @@ def semantic(config: Config) -> Iterator[Finding]:
 def vaults(config: Config, system: System) -> Iterator[Finding]:
     """The vaults that are configured, that the app knows, or else that clients' entries name; each opened as a server
     opens it (DOC-02)."""
-    paths = [path.absolute() for path in config.vaults or registered_vaults(config.app_folders)]
+    paths = [path.absolute() for path in config.vaults or computer.registered_vaults(config.app_folders)]
     if not paths:
-        paths = list(dict.fromkeys(_vaults_of_clients(system)))
+        paths = list(dict.fromkeys(vaults_of_clients(system)))
         config = config.replace(named_vaults=tuple(map(str, paths)))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
@@ -256,7 +239,7 @@ def watching(config: Config) -> Iterator[Finding]:
         return
     with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as folder:
         reported = threading.Event()
-        watcher = Watcher(Path(folder).resolve(), reported.set)
+        watcher = computer.watch(Path(folder).resolve(), reported.set)
         watcher.start()
         try:
             if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
@@ -277,7 +260,7 @@ def watching(config: Config) -> Iterator[Finding]:
         finally:
             watcher.stop()
     for path in config.vaults:
-        if (kind := filesystem_of(str(path.absolute()))) in REMOTE:
+        if kind := computer.remote_filesystem(str(path.absolute())):
             yield Finding("Watching", "note", f"{path} is on a network disk ({kind}): its changes are found by scans.")
 
 
@@ -292,14 +275,14 @@ def _within(seconds: float, condition: Callable[[], bool]) -> bool:
 
 def app(system: System) -> Iterator[Finding]:
     """The Obsidian app and its official command: both optional."""
-    running = AppProcess(system.platform).running()
+    running = computer.app_runs(system.platform)
     if running:
         yield Finding("Obsidian app", "fine", "is running")
     else:
         yield Finding("Obsidian app", "note", "is not running; only what the app alone can do needs it.")
-    subject, environment = "Obsidian command", this_environment(system.environ)
+    subject = "Obsidian command"
     try:
-        command = find_program(system.environ.get("OBSIDIAN_MCP_CLI"), environment, platform=system.platform)
+        command = computer.find_app_command(system.environ, system.platform, system.environ.get("OBSIDIAN_MCP_CLI"))
     except AppError as error:
         yield Finding(subject, "problem", error.message)
         return
@@ -310,7 +293,7 @@ def app(system: System) -> Iterator[Finding]:
         yield Finding(subject, "fine", f"{' '.join(command)} (not tried: the app is not running)")
     else:
         try:
-            version = ObsidianCommand(ObsidianProgram(command, environment), timeout=10.0).version()
+            version = computer.app_version(command, system.environ)
         except AppError as error:
             yield Finding(subject, "problem", f"{' '.join(command)}: {error.message}")
         else:
@@ -325,7 +308,7 @@ def first_obsidian(system: System) -> Finding:
         return Finding(subject, "note", "no program of that name is on PATH.", remedy)
     if not is_our_link(Path(program)):
         return Finding(subject, "fine", f"{program} comes first on PATH; it is not this program")
-    real = find_program(None, this_environment(system.environ), platform=system.platform)
+    real = computer.find_app_command(system.environ, system.platform)
     if real is None:
         return Finding(subject, "fine", f"{program} comes first on PATH and is this program")
     message = f"{program} comes first on PATH and is this program; the app's command is {real[0]}."
@@ -349,67 +332,3 @@ def plugin(config: Config) -> Iterator[Finding]:
         yield Finding(subject, "problem", f"{bridge.address}: {error.message}", remedy)
     else:
         yield Finding(subject, "fine", f"{bridge.address} answers with {len(offered.tools)} tools")
-
-
-def clients(system: System) -> Iterator[Finding]:
-    """What each client's file says of this program, and whether that starts and answers."""
-    tried: dict[tuple[str, ...], str | probe.ProbeAnswer] = {}
-    configured, absent = [], []
-    for client in CLIENTS.values():
-        try:
-            servers = install.list_configured(client, system)
-        except ClientConfigRefused as error:
-            yield Finding(client.title, "problem", error.message)
-            continue
-        configured += servers
-        if not servers and client.is_present(system):
-            absent.append(client)
-    for server in configured:
-        yield entry_state(server, system, tried)
-    if absent or not configured:
-        listed = ", ".join(f"{client.title} ({client.id})" for client in absent)
-        message = f"not set up: {listed}." if listed else "No client was found on this computer."
-        yield Finding("Clients", "note", message, "obsidian-mcp install CLIENT sets one up.")
-
-
-def entry_state(
-    server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.ProbeAnswer]
-) -> Finding:
-    subject = f"{server.client.title} ({server.name})"
-    named = "" if server.name == "obsidian" else f" --name {server.name}"
-    again = f"Run: obsidian-mcp install {server.client.id}{named}"
-    command = server.command
-    for folder in vaults_named(command):
-        if problem := problem_of(folder):
-            return Finding(subject, "problem", f"{server.path} names the vault {folder}, but {problem}.", again)
-    if server.client.windowed and not Path(command[0]).is_absolute():
-        reason = "programs started from the desktop do not have your terminal's PATH."
-        message = f"{server.path} names {command[0]!r} without its folder, and {reason}"
-        return Finding(subject, "problem", message, again)
-    key = (*command, *(f"{name}={value}" for name, value in sorted(server.environment.items())))
-    if key not in tried:
-        tried[key] = server.start(system)
-    answer = tried[key]
-    if isinstance(answer, str):
-        return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)
-    summary = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
-    if answer.seconds > SLOW_START:
-        remedy = "Install the program instead of running it by uvx."
-        return Finding(subject, "note", f"{summary}; that is slow.", remedy)
-    return Finding(subject, "fine", summary)
-
-
-def _vaults_of_clients(system: System) -> Iterator[Path]:
-    for client in CLIENTS.values():
-        with contextlib.suppress(ClientConfigRefused):  # `clients` reports it
-            for server in install.list_configured(client, system):
-                yield from vaults_named(server.command)
-
-
-def vaults_named(command: Sequence[str]) -> Iterator[Path]:
-    """The folders that a command line gives to --vault."""
-    for index, argument in enumerate(command):
-        if argument == "--vault" and index + 1 < len(command):
-            yield expand_home(command[index + 1])
-        elif argument.startswith("--vault="):
-            yield expand_home(argument.removeprefix("--vault="))

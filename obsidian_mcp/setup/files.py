@@ -11,8 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.place import patiently
+from obsidian_mcp import computer
 from obsidian_mcp.errors import AppError, ClientConfigRefused
 
 _BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
@@ -65,12 +64,12 @@ def replace(before: ConfigFile, text: str) -> Path | None:
         backup = _back_up(path, old) if old is not None else None
         if read(path) != before:
             if backup is not None:
-                patiently(backup.unlink)
+                computer.remove_file(backup)
             raise ClientConfigRefused(
                 f"Another program changed '{path}' at the same moment, so it was left as it is. Try again."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
-        disk = Disk(target.parent)
+        disk = computer.files_of(target.parent)
         (disk.create if old is None else disk.write)(target.name, data)
     except OSError as error:
         raise _unwritable(path, error) from error
@@ -85,7 +84,7 @@ def delete(before: ConfigFile) -> None:
     """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
     try:
         if read(before.path) == before:
-            patiently(before.path.unlink)
+            computer.remove_file(before.path)
     except OSError as error:
         raise _unwritable(before.path, error) from error
 

@@ -17,8 +17,7 @@ from pathlib import Path, PurePath
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from obsidian_mcp import DISTRIBUTION, __version__
-from obsidian_mcp.adapters.place import patiently
+from obsidian_mcp import DISTRIBUTION, __version__, computer
 from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
 from .system import KnownVault, System
@@ -152,7 +151,7 @@ def uninstall_command(system: System, running: Running, *, dry_run: bool = False
         raise ClientConfigRefused(f"{link} is not a link of this program. It was left as it is.", path=str(link))
     if not dry_run:
         try:
-            patiently(link.unlink)
+            computer.remove_file(link)
         except OSError as error:
             raise ClientConfigRefused(
                 f"{link} cannot be removed: {error.strerror}. End the programs that run it, then try again.",

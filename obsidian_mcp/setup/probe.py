@@ -11,8 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from obsidian_mcp import __version__
-from obsidian_mcp.adapters.obsidian_program import kill_all
+from obsidian_mcp import __version__, computer
 from obsidian_mcp.core.files.settings import read_json
 
 SECONDS = 30.0
@@ -150,5 +149,5 @@ def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
     try:
         process.wait(seconds)
     except subprocess.TimeoutExpired:
-        kill_all(process)
+        computer.kill_with_descendants(process)
         process.wait()

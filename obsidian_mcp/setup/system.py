@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from obsidian_mcp.adapters.app_access import registries
+from obsidian_mcp import computer
 from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import InvalidArguments
 
@@ -60,7 +60,7 @@ class KnownVault(NamedTuple):
 
 def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
     """Every vault of the first registry there is, those that can be used first, then open ones, then the last used."""
-    for rows in filter(None, registries(app_folders)):
+    for rows in filter(None, computer.registries(app_folders)):
         paths = [Path(row.path) for row in rows]
         vaults = [
             KnownVault(path.name or str(path), path, row.open, row.opened, problem_of(path))

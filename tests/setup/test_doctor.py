@@ -15,9 +15,9 @@ import pytest
 from obsidian_mcp import config
 from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.config import Config
-from obsidian_mcp.setup import doctor
+from obsidian_mcp.setup import client_checks, doctor
 from obsidian_mcp.setup.clients import CLIENTS
-from obsidian_mcp.setup.doctor import Finding
+from obsidian_mcp.setup.finding import Finding
 from obsidian_mcp.setup.install import install
 from obsidian_mcp.setup.system import System
 from tests import forked
@@ -244,7 +244,7 @@ def test_equal_entries_are_started_once(system: System, server: list[str], tmp_p
     for client in ("claude-code", "gemini-cli", "codex"):
         install(CLIENTS[client], system, "obsidian", server)
 
-    found = by_subject(doctor.clients(system))
+    found = by_subject(client_checks.check_clients(system))
 
     assert [found[f"{title} (obsidian)"].status for title in ("Claude Code", "Gemini CLI", "Codex")] == ["fine"] * 3
     assert (tmp_path / "starts").read_text(encoding="utf-8") == "started "
@@ -256,7 +256,7 @@ def test_an_entry_that_does_not_start_is_a_problem_with_the_command_that_mends_i
     gone = tmp_path / "gone" / "obsidian-mcp"
     install(CLIENTS["cursor"], system, "notes", [str(gone)])
 
-    finding = by_subject(doctor.clients(system))["Cursor (notes)"]
+    finding = by_subject(client_checks.check_clients(system))["Cursor (notes)"]
 
     assert finding.status == "problem"
     assert f"{gone}: it cannot be started" in finding.message
@@ -267,7 +267,7 @@ def test_an_entry_whose_vault_is_gone_is_not_even_started(system: System, server
     install(CLIENTS["codex"], system, "obsidian", [*server, "--vault", str(tmp_path / "gone")])
     install(CLIENTS["zed"], system, "obsidian", [*server, f"--vault={tmp_path / 'gone'}"])
 
-    found = by_subject(doctor.clients(system))
+    found = by_subject(client_checks.check_clients(system))
 
     for subject in ("Codex (obsidian)", "Zed (obsidian)"):
         assert found[subject].status == "problem"
@@ -283,7 +283,7 @@ def test_a_command_without_its_folder_is_a_problem_for_programs_of_the_desktop_o
             '{"mcpServers": {"o": {"command": "uvx", "args": ["--from", "x", "obsidian-mcp"]}}}', encoding="utf-8"
         )
 
-    found = by_subject(doctor.clients(replace(system, environ={"PATH": ""})))
+    found = by_subject(client_checks.check_clients(replace(system, environ={"PATH": ""})))
 
     assert "'uvx' without its folder" in found["Claude Desktop (o)"].message
     assert "uvx --from x obsidian-mcp: it cannot be started" in found["Claude Code (o)"].message
@@ -295,18 +295,18 @@ def test_a_broken_file_is_a_problem_and_the_others_are_still_looked_at(system: S
     broken.parent.mkdir(parents=True)
     broken.write_text("{", encoding="utf-8")
 
-    found = by_subject(doctor.clients(system))
+    found = by_subject(client_checks.check_clients(system))
 
     assert "not valid JSON" in found["Claude Desktop"].message
     assert found["Gemini CLI (obsidian)"].status == "fine"
 
 
 def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
-    (finding,) = doctor.clients(system)
+    (finding,) = client_checks.check_clients(system)
     assert finding.message == "No client was found on this computer."
 
     (system.home / ".cursor").mkdir()
-    (finding,) = doctor.clients(system)
+    (finding,) = client_checks.check_clients(system)
     assert (finding.status, "Cursor (cursor)" in finding.message) == ("note", True)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
-from obsidian_mcp.adapters.app_access import registered_vaults, registries
+from obsidian_mcp.computer import registered_vaults, registries
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.collation import collation_key

@@ -66,9 +66,9 @@ def run(arguments: Sequence[str], options: Options) -> int:
         return answer
     write(answer if not answer or answer.endswith("\n") else f"{answer}\n")
     if words.copy:
-        from obsidian_mcp.adapters import terminal
+        from obsidian_mcp.computer import copy_to_clipboard
 
-        if not terminal.copy(answer):
+        if not copy_to_clipboard(answer):
             print("There is no clipboard here; nothing was copied.", file=sys.stderr)
     failed = answer == NOT_FOUND or answer.startswith("Error:")
     return 1 if failed and os.environ.get("OBSIDIAN_MCP_STRICT_EXIT") == "1" else status
@@ -162,7 +162,7 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
 
 
 def list_vaults(words: Words, settings: Config) -> str:
-    from obsidian_mcp.adapters.app_access import registries  # imports the reader of settings
+    from obsidian_mcp.computer import registries
 
     paths = [Path(vault.path) for vault in next(registries(settings.app_folders), ())]
     if not paths:
