@@ -1,8 +1,9 @@
-"""What setup and the command line use of this computer, beside vaults: the app, other programs, files, the terminal.
+"""What setup and the command line use of this computer, beside vaults: the app, other programs,
+files, the terminal.
 
-With `compose`, which wires the servers, and `vault_builder`, which opens vaults, this is the place where
-adapters are named. Each is imported when it is asked for: help, errors and a command about one file wait
-for none.
+With `compose`, which wires the servers, and `vault_builder`, which opens vaults, this is the place
+where adapters are named. Each is imported when it is asked for: help, errors and a command about
+one file wait for none.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ def registries(app_folders: Iterable[Path]) -> Iterator[tuple[RegisteredVault, .
 
 
 def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders of the vaults that exist, open ones first, then the last used; empty without the app."""
+    """Return the folders of the vaults that exist, open ones first, then the last used; empty
+    without the app."""
     from obsidian_mcp.adapters import app_access
 
     return app_access.registered_vaults(app_folders)
@@ -47,8 +49,8 @@ def app_runs(platform: str) -> bool:
 
 
 def find_app_command(environment: Mapping[str, str], platform: str, named: str | None = None) -> tuple[str, ...] | None:
-    """Return what starts the app's own command, with `named` that program; None where it is not installed. Raises:
-    AppCommandFailed for a named program that is not there."""
+    """Return what starts the app's own command, with `named` that program; None where it is not
+    installed. Raises: AppCommandFailed for a named program that is not there."""
     from obsidian_mcp.adapters.obsidian_program import find_program, this_environment
 
     return find_program(named, this_environment(environment), platform=platform)
@@ -91,8 +93,11 @@ def files_of(folder: Path) -> Files:
 
 
 def remove_file(file: Path) -> None:
-    """Remove a file, or a link and not what it leads to. Windows refuses it while another program has the file open; it
-    is tried again for a moment then (FILE-11). Raises: OSError."""
+    """Remove a file, or a link and not what it leads to.
+
+    Windows refuses it while another program has the file open; it is tried again for a moment then
+    (FILE-11). Raises: OSError.
+    """
     from obsidian_mcp.adapters.place import patiently
 
     patiently(file.unlink)
@@ -106,8 +111,8 @@ def watch(folder: Path, report: Callable[[], None]) -> Watcher:
 
 
 def remote_filesystem(path: str) -> str:
-    """Return the type of the file system that holds a path, where the system does not report changes of other
-    computers on it; empty for any other."""
+    """Return the type of the file system that holds a path, where the system does not report
+    changes of other computers on it; empty for any other."""
     from obsidian_mcp.adapters.watcher import REMOTE, filesystem_of
 
     kind = filesystem_of(path)
@@ -132,7 +137,10 @@ def check_packages() -> None:
 
 
 def download_model(model: str, folder: Path) -> None:
-    """Download a model for search by meaning, with progress on the terminal. Raises: SemanticUnavailable."""
+    """Download a model for search by meaning, with progress on the terminal.
+
+    Raises: SemanticUnavailable.
+    """
     from obsidian_mcp.adapters import model_download
 
     model_download.download(model, folder)

@@ -51,7 +51,8 @@ SILENT_CLIENT: Final = "claude-ai"
 CONSTANT_MS: Final = 3_600_000
 """How long a client may keep a list that cannot change in this process."""
 CHANGING_MS: Final = 60_000
-"""How long it may keep one that can: a list of tools to which views belong, or tools of an app that may appear."""
+"""How long it may keep one that can: a list of tools to which views belong, or tools of an app that
+may appear."""
 
 _OF_SDK: Final = frozenset(
     (
@@ -98,8 +99,10 @@ class Peer:
 
 
 class Dispatcher(ABC):
-    """Answers the requests of clients; what is offered to them is the matter of a subclass. Safe to share between
-    threads."""
+    """Answers the requests of clients; what is offered to them is the matter of a subclass.
+
+    Safe to share between threads.
+    """
 
     server: Mapping[str, Any] = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
     """What it is, to clients."""
@@ -124,7 +127,10 @@ class Dispatcher(ABC):
 
     @abstractmethod
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        """Return the tools that a peer is told of. Raises: InvalidArguments for a profile that names no tools."""
+        """Return the tools that a peer is told of.
+
+        Raises: InvalidArguments for a profile that names no tools.
+        """
 
     @abstractmethod
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:
@@ -132,7 +138,10 @@ class Dispatcher(ABC):
 
     @abstractmethod
     def instructions(self) -> str:
-        """Return what the server says of itself to models. Raises: InvalidArguments for a profile without tools."""
+        """Return what the server says of itself to models.
+
+        Raises: InvalidArguments for a profile without tools.
+        """
 
     @abstractmethod
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
@@ -149,8 +158,8 @@ class Dispatcher(ABC):
     # --- how it is told
 
     def peer(self, message: Message, introduced: Peer | None) -> Peer | Message:
-        """Return who sent a request, or the error that refuses it, in the era in which it is written. `introduced`:
-        whom the connection's `initialize` introduced; None before it."""
+        """Return who sent a request, or the error that refuses it, in the era in which it is
+        written. `introduced`: whom the connection's `initialize` introduced; None before it."""
         method = message["method"]
         if is_modern(message, introduced):
             return self.modern_peer(message)
@@ -178,12 +187,14 @@ class Dispatcher(ABC):
         return message["method"] in _ANSWERED and "inputResponses" not in (message.get("params") or {})
 
     def waits(self, message: Message) -> bool:
-        """Whether the answer to a request that it serves can take its time, and so a thread of its own."""
+        """Whether the answer to a request that it serves can take its time, and so a thread of its
+        own."""
         return bool(message["method"] == "tools/call")
 
     def answer(self, message: Message, peer: Peer) -> bytes | None:
-        """Return the line that answers a request, None for a call that a person has to agree to first. Never raises.
-        Deadline, client and progress of a call are those of the calling thread."""
+        """Return the line that answers a request, None for a call that a person has to agree to
+        first. Never raises. Deadline, client and progress of a call are those of the calling
+        thread."""
         method = message["method"]
         try:
             if faults := list(jsonrpc.faults(message.get("params"), _SHAPES.get(method, {}))):
@@ -244,13 +255,15 @@ class Dispatcher(ABC):
 
 
 def introduced(message: Message) -> Peer:
-    """Return whom an `initialize` introduces; what it leaves out or has in another form counts as not said."""
+    """Return whom an `initialize` introduces; what it leaves out or has in another form counts as
+    not said."""
     given = message.get("params") or {}
     return _peer(given_version(given), given.get("clientInfo"), given.get("capabilities"))
 
 
 def given_version(params: Any) -> str:
-    """Return the revision of an `initialize`; our newest with a handshake for one that is not served."""
+    """Return the revision of an `initialize`; our newest with a handshake for one that is not
+    served."""
     version = params.get("protocolVersion") if isinstance(params, dict) else None
     return str(version) if version in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
 
@@ -261,7 +274,8 @@ def _peer(version: str, client: object, capabilities: object) -> Peer:
 
 
 def progress_token(message: Message) -> RequestId | None:
-    """Return under which token the client of a request wants to be told of progress; None where it does not."""
+    """Return under which token the client of a request wants to be told of progress; None where it
+    does not."""
     match message.get("params"):
         case {"_meta": {"progressToken": token}}:
             return jsonrpc.read_id(token)
@@ -270,8 +284,11 @@ def progress_token(message: Message) -> RequestId | None:
 
 
 def is_modern(message: Message, introduced: Peer | None) -> bool:
-    """Whether a request is written in the era in which each says who sent it. `initialize` is of the other one, and so
-    is what an introduced client sends, unless it names a revision without a handshake."""
+    """Whether a request is written in the era in which each says who sent it.
+
+    `initialize` is of the other one, and so is what an introduced client sends, unless it names a
+    revision without a handshake.
+    """
     method, meta = message["method"], envelope(message)
     if method == "initialize":
         return False
@@ -296,7 +313,10 @@ def unsupported(message: Message, version: str | None, served: Iterable[str]) ->
 
 
 def require_first_page(cursor: str | None) -> None:
-    """Check the cursor of a list that has one page; an empty one is none. Raises: InvalidArguments for any other."""
+    """Check the cursor of a list that has one page; an empty one is none.
+
+    Raises: InvalidArguments for any other.
+    """
     if cursor:
         raise no_page(cursor)
 

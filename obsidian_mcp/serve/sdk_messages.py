@@ -19,7 +19,8 @@ def write_introduction(peer: Peer, request_id: RequestId) -> Message:
 
 
 def rewrite_request(peer: Peer, message: Message) -> Message:
-    """Return a client's request with an envelope that is whole or, where the client was introduced, without one."""
+    """Return a client's request with an envelope that is whole or, where the client was introduced,
+    without one."""
     params = message.get("params") or {}
     written = params.get("_meta")
     understood = (*ENVELOPE, "progressToken")

@@ -1,4 +1,5 @@
-"""Answers clients with the tools of the vaults, and says in a few sentences what these are for (TOOL-26)."""
+"""Answers clients with the tools of the vaults, and says in a few sentences what these are for
+(TOOL-26)."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ class VaultDispatcher(Dispatcher):
     """Offers the tools of the vaults."""
 
     def __init__(self, config: Config, open_app: Callable[[], App], offer: Offer | None = None) -> None:
-        """`open_app` is called once, when the App is needed; `offer` where it has tools beside the vault's."""
+        """`open_app` is called once, when the App is needed; `offer` where it has tools beside the
+        vault's."""
         super().__init__(config)
         self._open_app = open_app
         self._app: App | None = None
@@ -113,14 +115,16 @@ class VaultDispatcher(Dispatcher):
 
     @property
     def _offers_all(self) -> bool:
-        """Whether nothing is left out. Then a first answer needs no Offer, whose table takes time to read
-        (DISPATCH-03)."""
+        """Whether nothing is left out.
+
+        Then a first answer needs no Offer, whose table takes time to read (DISPATCH-03).
+        """
         return self.config.tools == "all" and not self.config.read_only
 
 
 def introduction(tools: Collection[str] | None) -> str:
-    """Return the server's instructions to models, which speak of the tools that are offered only (TOOL-26); None for
-    all."""
+    """Return the server's instructions to models, which speak of the tools that are offered only
+    (TOOL-26); None for all."""
     subjects = ["notes", *(subject for tool, subject in _SUBJECTS if tools is None or tool in tools)]
     listed = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
     advice = [sentence for tool, sentence in _ADVICE if not tool or tools is None or tool in tools]

@@ -1,4 +1,5 @@
-"""API keys of the HTTP server: made and removed in the policy file, in which everything else stays (KEY rules)."""
+"""API keys of the HTTP server: made and removed in the policy file, in which everything else stays
+(KEY rules)."""
 
 from __future__ import annotations
 
@@ -22,8 +23,11 @@ KEY_BYTES = 32
 def add(
     config: Config, name: str, *, vaults: Sequence[str], scope: str, read_only: bool, tools: str
 ) -> tuple[Path, str]:
-    """Make a key of this name; return the policy file, which gets its hash, and the key. Raises: InvalidArguments for a
-    bad or taken name, a vault that is not served and unknown tools; PolicyInvalid."""
+    """Make a key of this name; return the policy file, which gets its hash, and the key.
+
+    Raises: InvalidArguments for a bad or taken name, a vault that is not served and unknown tools;
+    PolicyInvalid.
+    """
     if not is_key_name(name):
         raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
     file, content = config.policy_file, files.read(config.policy_file)
@@ -53,7 +57,10 @@ def add(
 
 
 def remove(config: Config, name: str) -> Path:
-    """Take a key out of the policy file, and return the file. Raises: InvalidArguments, PolicyInvalid."""
+    """Take a key out of the policy file, and return the file.
+
+    Raises: InvalidArguments, PolicyInvalid.
+    """
     file, content = config.policy_file, files.read(config.policy_file)
     text = content.text
     known = [key.name for key in read_keys(PolicyFile(text))]
@@ -91,7 +98,10 @@ def describe(key: ApiKey) -> dict[str, str]:
 
 
 def _vault(config: Config, named: str) -> str:
-    """Return a vault as the policy file names it. Raises: InvalidArguments for one that is not there."""
+    """Return a vault as the policy file names it.
+
+    Raises: InvalidArguments for one that is not there.
+    """
     served: dict[str, Path] = {}
     with suppress(VaultNotFound):
         served = vault_builder.vault_folders(config)

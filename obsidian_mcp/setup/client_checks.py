@@ -1,4 +1,5 @@
-"""The checks of `doctor` on the clients of this computer: what each is told of this program, and whether that works."""
+"""The checks of `doctor` on the clients of this computer: what each is told of this program, and
+whether that works."""
 
 from __future__ import annotations
 

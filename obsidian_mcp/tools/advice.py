@@ -1,4 +1,5 @@
-"""Advice to call tools, in errors and remarks, without those that the client cannot call (specs/tools.md TOOL-27)."""
+"""Advice to call tools, in errors and remarks, without those that the client cannot call
+(specs/tools.md TOOL-27)."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ _TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
 def usable_advice(offer: Offer, message: str) -> str:
     """Return an error or a remark without advice to call tools that are not offered.
 
-    The first clause says what is so, and stays. A later one is left out if it advises a tool that is
-    not there, but for the other one of two with "or" between. A tool of the profile research stands
-    for that of the vault: `search` for `obsidian_search`.
+    The first clause says what is so, and stays. A later one is left out if it advises a tool that
+    is not there, but for the other one of two with "or" between. A tool of the profile research
+    stands for that of the vault: `search` for `obsidian_search`.
     """
     if not _TOOL_NAMES.search(message):
         return message

@@ -1,8 +1,8 @@
 """Which tools a client is offered, and what it is told of them (TOOL-01, TOOL-16).
 
-`Offer` is asked by every front, by a batch, and by advice that names tools. It filters one table, whose
-two files are made from the functions (`pytest --update`): the first answer of a server waits neither for
-the tools nor for anything else than the standard library.
+`Offer` is asked by every front, by a batch, and by advice that names tools. It filters one table,
+whose two files are made from the functions (`pytest --update`): the first answer of a server waits
+neither for the tools nor for anything else than the standard library.
 """
 
 from __future__ import annotations
@@ -42,9 +42,11 @@ PUBLISHED: Final = os.path.join(FOLDER, "published.json")  # noqa: PTH118
 
 PREFIX: Final = "obsidian_"
 CONFIRM: Final = "confirm"
-"""Argument of every writing tool that says a person has agreed; listed only where the policy asks for it."""
+"""Argument of every writing tool that says a person has agreed; listed only where the policy asks
+for it."""
 RESEARCH: Final = "research"
-"""The profile in which the HTTP server offers the tools of deep research instead of all others (TOOL-25)."""
+"""The profile in which the HTTP server offers the tools of deep research instead of all others
+(TOOL-25)."""
 CORE: Final = "search,read_note,list_files,create_note,edit_note,get_links"
 PROFILES: Final = {
     "core": CORE,
@@ -81,7 +83,8 @@ class ToolEntry:
         self.takes_confirm: Final = not read_only and not is_registered
         """Whether it writes and may be given CONFIRM beside its own arguments."""
         self.ui: Final = ui
-        """What its `_meta` has more for a host that shows views: who may call it, and the page of its answer."""
+        """What its `_meta` has more for a host that shows views: who may call it, and the page of
+        its answer."""
 
 
 class EntryTable:
@@ -90,7 +93,8 @@ class EntryTable:
     def __init__(self, tools: Mapping[str, Any], views: Mapping[str, Any], research: Mapping[str, Any]) -> None:
         self.tools: Final = {name: ToolEntry(name, **row) for name, row in tools.items()}
         self.views: Final = {name: ToolEntry(name, **row) for name, row in views.items()}
-        """Those that open a view and those that views call (specs/views.md): only for hosts that show views."""
+        """Those that open a view and those that views call (specs/views.md): only for hosts that
+        show views."""
         self.research: Final = {name: ToolEntry(name, **row) for name, row in research.items()}
         """Of the profile RESEARCH."""
         self.names: Final = frozenset((*tools, *views, *research))
@@ -105,8 +109,8 @@ def table() -> EntryTable:
 
 @cache
 def published() -> Mapping[str, Mapping[str, Any]]:
-    """Return the entry of each tool in the answer to `tools/list`, for a client that shows no views and is never asked
-    to confirm."""
+    """Return the entry of each tool in the answer to `tools/list`, for a client that shows no views
+    and is never asked to confirm."""
     with open(PUBLISHED, encoding="utf-8") as file:  # noqa: PTH123
         found: Mapping[str, Mapping[str, Any]] = json.load(file)
     return found
@@ -121,9 +125,9 @@ class Offer:
     """
 
     def __init__(self, config: Config, others: OtherTools | None = None) -> None:
-        """`others`: of the HTTP server, the tools beside the vault's; None on stdin and on the command line, where
-        there are none. Only the HTTP server has the profile RESEARCH. Raises: InvalidArguments for a profile that
-        names no tools."""
+        """`others`: of the HTTP server, the tools beside the vault's; None on stdin and on the
+        command line, where there are none. Only the HTTP server has the profile RESEARCH. Raises:
+        InvalidArguments for a profile that names no tools."""
         is_research = config.tools == RESEARCH and others is not None
         self._of_vault = table().research if is_research else _choose(config.tools)
         self._profile = config.tools
@@ -133,7 +137,8 @@ class Offer:
 
     @property
     def has_views(self) -> bool:
-        """Whether tools of views may be called: with the profile `all`, or where views are switched on (VIEW-03)."""
+        """Whether tools of views may be called: with the profile `all`, or where views are switched
+        on (VIEW-03)."""
         is_on = self._views == "on" or (self._views == "auto" and self._profile == "all")
         return is_on and self._profile != RESEARCH
 
@@ -143,7 +148,8 @@ class Offer:
         return any(entry.needs_app for entry in self.listed().values())
 
     def shows_views(self, *, peer_does: bool) -> bool:
-        """Return whether a client is told of views; `peer_does`: it says that it shows some (VIEW-03)."""
+        """Return whether a client is told of views; `peer_does`: it says that it shows some
+        (VIEW-03)."""
         return self.has_views and (self._views == "on" or peer_does)
 
     def admits(self, *, read_only: bool) -> bool:
@@ -151,8 +157,8 @@ class Offer:
         return read_only or not self._is_read_only
 
     def listed(self, *, has_app: bool = True, shows_views: bool = False) -> dict[str, ToolEntry]:
-        """Return the tools that a client is told of, in the order of the list: the vault's, then those of other
-        programs. `has_app`: the app or its command is there."""
+        """Return the tools that a client is told of, in the order of the list: the vault's, then
+        those of other programs. `has_app`: the app or its command is there."""
         entries = {
             **self._of_vault,
             **(table().views if shows_views and self.has_views else {}),
@@ -186,13 +192,16 @@ class Offer:
         return entry is not None and not entry.read_only
 
     def publish(self, *, has_app: bool, asks: bool, shows_views: bool) -> list[Mapping[str, Any]]:
-        """Return the entries of the answer to `tools/list`. `asks`: the user's policy wants some changes confirmed."""
+        """Return the entries of the answer to `tools/list`.
+
+        `asks`: the user's policy wants some changes confirmed.
+        """
         listed = self.listed(has_app=has_app, shows_views=shows_views)
         return [_tell(entry, asks=asks, shows_views=shows_views) for entry in listed.values()]
 
     def _of_others(self) -> dict[str, ToolEntry]:
-        """Return the tools of other programs: those that one has registered, and with the profile `all` those under
-        the names of the plugin. None replaces a tool of the vault."""
+        """Return the tools of other programs: those that one has registered, and with the profile
+        `all` those under the names of the plugin. None replaces a tool of the vault."""
         if self._others is None or self._profile == RESEARCH:
             return {}
         entries = {name: tool.entry for name, tool in self._others().items()}
@@ -205,7 +214,10 @@ class Offer:
 
 
 offer_of = lru_cache(maxsize=16)(Offer)
-"""Return the offer of a configuration, without the tools of other programs. A call of a tool asks for it each time."""
+"""Return the offer of a configuration, without the tools of other programs.
+
+A call of a tool asks for it each time.
+"""
 
 
 @cache
@@ -227,8 +239,9 @@ def _tell(entry: ToolEntry, *, asks: bool, shows_views: bool) -> Mapping[str, An
 
 
 def profile(names: str) -> Sequence[str]:
-    """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with commas (TOOL-16).
-    Raises: InvalidArguments for an unknown name, and for `research`, which is no choice of these tools."""
+    """Return the names of the tools of `core`, `standard` or `all`, or those that are listed with
+    commas (TOOL-16). Raises: InvalidArguments for an unknown name, and for `research`, which is no
+    choice of these tools."""
     tools = table().tools
     if names == "all":
         return list(tools)
@@ -247,7 +260,10 @@ def profile(names: str) -> Sequence[str]:
 
 
 def narrow(names: str, within: str) -> str:
-    """Return the profile of the tools that are in both profiles (TOOL-16). Raises: InvalidArguments."""
+    """Return the profile of the tools that are in both profiles (TOOL-16).
+
+    Raises: InvalidArguments.
+    """
     if RESEARCH in (names, within):
         return RESEARCH
     allowed = profile(within)

@@ -1,7 +1,8 @@
-"""JSON-RPC at `/mcp` without sessions, for the `curl` examples of contract 000 (specs/http.md RPC-…).
+"""JSON-RPC at `/mcp` without sessions, for the `curl` examples of contract 000 (specs/http.md
+RPC-…).
 
-The dispatcher answers messages, as it does in a session; the dialect has the original's words for what is
-none, and for a method that it does not know. MCP in full is in `serve/http/sessions.py`.
+The dispatcher answers messages, as it does in a session; the dialect has the original's words for
+what is none, and for a method that it does not know. MCP in full is in `serve/http/sessions.py`.
 """
 
 from __future__ import annotations
@@ -102,7 +103,8 @@ def _reply(line: bytes) -> Response:
 
 
 def fault_of(value: Any) -> str:
-    """Return, in the original's words, why a value is no request, notification or response; nothing if it is one."""
+    """Return, in the original's words, why a value is no request, notification or response; nothing
+    if it is one."""
     if not isinstance(value, dict):
         return "Request body must be a JSON object"
     if value.get("jsonrpc") != "2.0":

@@ -44,7 +44,8 @@ class BridgeContract(dialect.Contract):
     description = Path(__file__).with_name("openapi.json")
 
     def __init__(self, max_body: int, is_locked: Callable[[], bool]) -> None:
-        """`is_locked` says whether requests need a key: then a page may send the headers that carry it."""
+        """`is_locked` says whether requests need a key: then a page may send the headers that carry
+        it."""
         super().__init__(max_body)
         self._is_locked = is_locked
         self.rpc = JsonRpc(max_body)
@@ -121,7 +122,8 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
 
 
 def unknown(name: str) -> Response:
-    """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in `message`."""
+    """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in
+    `message`."""
     body = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
     return json_reply(body, 404, CORS)
 

@@ -1,4 +1,5 @@
-"""Answers JSON-RPC as contract 000's plugin does: four methods, nothing remembered, errors of tools as results."""
+"""Answers JSON-RPC as contract 000's plugin does: four methods, nothing remembered, errors of tools
+as results."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
 
 
 class RpcDispatcher(Dispatcher):
-    """Offers the tools of a service in the plugin's order, and none that only hosts with views can use."""
+    """Offers the tools of a service in the plugin's order, and none that only hosts with views can
+    use."""
 
     server = {"name": "obsidian-mcp", "version": __version__}  # noqa: RUF012  as in the base class
     handshake_methods = frozenset(("initialize", "ping", "tools/list", "tools/call"))

@@ -1,7 +1,8 @@
-"""The order of the plugin's list of tools, and the hash that changes with it (contract 000; specs/http.md HASH-…).
+"""The order of the plugin's list of tools, and the hash that changes with it (contract 000;
+specs/http.md HASH-…).
 
-The original is JavaScript: clients compare hashes that `JSON.stringify` and `localeCompare` made, so
-numbers, keys and names are written and sorted as there.
+The original is JavaScript: clients compare hashes that `JSON.stringify` and `localeCompare` made,
+so numbers, keys and names are written and sorted as there.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ Entry = TypeVar("Entry", bound=Mapping[str, Any])
 
 
 def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
-    """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs (HASH-04)."""
+    """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs
+    (HASH-04)."""
     return sorted(tools, key=lambda tool: exact_key(tool["name"]))
 
 
 def stringify(value: Any) -> str:
-    """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every JavaScript object,
-    array indices first in numeric order; `__proto__` is lost."""
+    """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every
+    JavaScript object, array indices first in numeric order; `__proto__` is lost."""
     match value:
         case None | bool() | str():
             return json_codec.encode(value, keeps_halves=True).decode()
@@ -44,7 +46,8 @@ def stringify(value: Any) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number as JavaScript writes it; every number is a double, and infinite ones are null."""
+    """Return a number as JavaScript writes it; every number is a double, and infinite ones are
+    null."""
     try:
         double = float(value)
     except OverflowError:

@@ -19,10 +19,11 @@ CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delet
 
 
 class Globs:
-    """Paths that match one of some patterns of gitignore's syntax, compared as the app compares names.
+    """Paths that match one of some patterns of gitignore's syntax, compared as the app compares
+    names.
 
-    Two with the same patterns are equal, so that a policy that is read again from an unchanged
-    file equals the one that was read before.
+    Two with the same patterns are equal, so that a policy that is read again from an unchanged file
+    equals the one that was read before.
     """
 
     def __init__(self, patterns: Iterable[str]) -> None:
@@ -93,13 +94,15 @@ class Policy(NamedTuple):
         return not self.conceals(path) and all(globs.match(path) for globs in self.read)
 
     def conceals(self, path: str) -> bool:
-        """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind them)."""
+        """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind
+        them)."""
         hidden = any(globs.match(path) for globs in self.hidden)
         return hidden or not all(name_key(path).startswith(name_key(folder) + "/") for folder in self.scopes)
 
     @property
     def fingerprint(self) -> str:
-        """Tells apart the indexes of policies that show different files; empty when every file is shown."""
+        """Tells apart the indexes of policies that show different files; empty when every file is
+        shown."""
         if not self.restricts_reading:
             return ""
         hidden, read = ([globs.patterns for globs in several] for several in (self.hidden, self.read))
@@ -130,8 +133,10 @@ class Policy(NamedTuple):
         )
 
     def refused_setting(self, what: str) -> PermissionDenied:
-        """Return the refusal of what the vault's settings name, without that name (POL-18). `what`: in words, such as
-        "the folder of new notes"."""
+        """Return the refusal of what the vault's settings name, without that name (POL-18).
+
+        `what`: in words, such as "the folder of new notes".
+        """
         return PermissionDenied(
             f"The user's policy does not show {what} that the vault's settings name.{self._limits} Name another one, "
             "or ask the user."
@@ -151,7 +156,8 @@ class Policy(NamedTuple):
             )
 
     def check_confirmed(self, action: str, kind: str = "") -> None:
-        """Raises: ConfirmationRequired for a change (of a CONFIRMABLE `kind`) that needs an agreement and has none."""
+        """Raises: ConfirmationRequired for a change (of a CONFIRMABLE `kind`) that needs an
+        agreement and has none."""
         call = current_call.get()
         source = call.hidden_text() if self.confirm_after_hidden_text else ""
         needed = kind in self.confirm if kind else bool(self.confirm)
@@ -166,8 +172,10 @@ class Policy(NamedTuple):
         )
 
     def check_free_hand(self, what: str) -> None:
-        """Check that the app may do `what` (in words) by itself, beyond any policy (APP-TOOL-03). Raises:
-        PermissionDenied, ConfirmationRequired."""
+        """Check that the app may do `what` (in words) by itself, beyond any policy (APP-TOOL-03).
+
+        Raises: PermissionDenied, ConfirmationRequired.
+        """
         if self.read_only:
             raise PermissionDenied("The vault is open for reading only: nothing is run in the app.")
         if self.restricts_reading or self.write or self.largest_write is not None or not self.permanent_delete:
@@ -184,8 +192,8 @@ DEFAULT = Policy()
 def limited_to(scope: str, *, read_only: bool) -> Policy:
     """Return the policy that a process sets for all its vaults, beside those of the file.
 
-    `scope`: a folder, empty for the whole vault. Raises: PermissionDenied for a scope that is no path
-    inside a vault.
+    `scope`: a folder, empty for the whole vault. Raises: PermissionDenied for a scope that is no
+    path inside a vault.
     """
     folder = parse_folder(scope)
     scopes = () if folder is None else (folder,)

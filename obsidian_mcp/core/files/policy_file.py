@@ -41,8 +41,10 @@ class PolicyFile:
         self._common = settings
 
     def policy(self, vault: str, folder: str) -> Policy:
-        """Return what the file allows in the vault of this name at this folder. Raises: PolicyInvalid,
-        also for a mistake in the table of another vault."""
+        """Return what the file allows in the vault of this name at this folder.
+
+        Raises: PolicyInvalid, also for a mistake in the table of another vault.
+        """
         settings = self._settings(self._common, _TOP_LEVEL)
         settings["common_scopes"] = settings.get("scopes", ())
         for named, table in self.table("vaults", self._vaults).items():
@@ -52,14 +54,16 @@ class PolicyFile:
         return Policy(**settings)
 
     def limits(self, table: Mapping[str, Any], known: str) -> Policy:
-        """Return the policy that a table with settings of every vault makes; `known` lists its settings for the
-        error about another one. Raises: PolicyInvalid."""
+        """Return the policy that a table with settings of every vault makes; `known` lists its
+        settings for the error about another one. Raises: PolicyInvalid."""
         settings = self._settings(table, known)
         return Policy(**settings, common_scopes=settings.get("scopes", ()))
 
     def unmatched_vaults(self, vaults: Iterable[tuple[str, str]]) -> list[str]:
-        """Return the tables `[vaults.…]` that name none of the vaults, given by name and folder. Raises:
-        PolicyInvalid."""
+        """Return the tables `[vaults.…]` that name none of the vaults, given by name and folder.
+
+        Raises: PolicyInvalid.
+        """
         served = list(vaults)
         self.policy("", "")  # for its mistakes
         tables = self.table("vaults", self._vaults)
@@ -78,7 +82,8 @@ class PolicyFile:
         return value
 
     def mistake(self, key: str, problem: str) -> PolicyInvalid:
-        """Return the error about a key of the file, with the number of its line; 0 where it is not found."""
+        """Return the error about a key of the file, with the number of its line; 0 where it is not
+        found."""
         place = re.compile(rf"""^\s*(\[.*)?["']?{re.escape(key)}["']?""", re.MULTILINE).search(self._text)
         line = 0
         if place:
@@ -134,7 +139,8 @@ class PolicyFile:
 
 
 def names_vault(named: str, vault: str, folder: str) -> bool:
-    """Return whether a name in the file, compared as the app compares names, is that of a vault or of its folder."""
+    """Return whether a name in the file, compared as the app compares names, is that of a vault or
+    of its folder."""
     return name_key(named) in (name_key(vault), name_key(folder))
 
 

@@ -1,4 +1,4 @@
-"""Reading the body of a request, within limits of time and size (specs/http.md DOOR-06, LIFE-03)."""
+"""Reads the body of a request, within limits of time and size (specs/http.md DOOR-06, LIFE-03)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ BODY_SECONDS: Final = 30.0
 
 
 async def read_body(receive: Receive, limit: int) -> bytes:
-    """Return the whole body; of one over `limit` bytes a part, also over `limit`. Raises: Refusal when it takes longer
-    than `BODY_SECONDS`, ClientDisconnect when the client leaves."""
+    """Return the whole body; of one over `limit` bytes a part, also over `limit`.
+
+    Raises: Refusal when it takes longer than `BODY_SECONDS`, ClientDisconnect when the client
+    leaves.
+    """
     body = bytearray()
     try:
         with anyio.fail_after(BODY_SECONDS):
@@ -29,7 +32,9 @@ async def read_body(receive: Receive, limit: int) -> bytes:
                 if not message.get("more_body", False):
                     break
     except TimeoutError:
-        raise Refusal(Reason.TOO_SLOW, f"The body did not arrive within {BODY_SECONDS:g} s.") from None
+        raise Refusal(
+            Reason.TOO_SLOW, f"The body did not arrive within {BODY_SECONDS:g} s."
+        ) from None
     return bytes(body)
 
 

@@ -1,8 +1,8 @@
 """What all dialects share: how one is mounted, how it answers and refuses, and JSON replies.
 
-A dialect is one contract's requests and answers on its paths: MCP's, those of other programs, and the
-pages and documents that the server has for people and their browsers. All of them are mounted from one
-list (`server.application`), by the path that they name.
+A dialect is one contract's requests and answers on its paths: MCP's, those of other programs, and
+the pages and documents that the server has for people and their browsers. All of them are mounted
+from one list (`server.application`), by the path that they name.
 """
 
 from __future__ import annotations
@@ -31,22 +31,24 @@ class Dialect(ABC):
     """One contract's requests and answers."""
 
     description: Path | None = None
-    """The JSON file with its part of the OpenAPI document: operations, the schemas of bodies, and which of these
-    answers under other statuses than 200."""
+    """The JSON file with its part of the OpenAPI document: operations, the schemas of bodies, and
+    which of these answers under other statuses than 200."""
     allowed: tuple[str, ...] = ("GET", "HEAD")
     """HTTP methods of a dialect whose paths all have the same."""
     paths: Mapping[str, tuple[str, ...]] | None = None
     """HTTP methods by path, where they differ."""
     open_paths: Collection[tuple[str, ...]] = ()
-    """The paths, by their segments, that need no key. What they answer says nothing of the vault, or they ask for a
-    password themselves."""
+    """The paths, by their segments, that need no key.
+
+    What they answer says nothing of the vault, or they ask for a password themselves.
+    """
     takes_key_from_query = False
     """Whether a client may write its key into the query, as contract 004 allows."""
     below: str = ""
     """The path below which a mounted dialect serves; empty for one that has only `pages`."""
     pages: Mapping[str, str] = MappingProxyType({})
-    """Single paths of a mounted dialect, exactly as a client sends them, such as `/.well-known/security.txt`; with the
-    one segment that `answer` gets for each."""
+    """Single paths of a mounted dialect, exactly as a client sends them, such as
+    `/.well-known/security.txt`; with the one segment that `answer` gets for each."""
     key_advice = "Send one in the header X-Api-Key, or as Authorization: Bearer KEY."
     """What a client is told that came without a key that fits."""
     open_to_bridge = False
@@ -60,7 +62,7 @@ class Dialect(ABC):
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed if self.paths is None else self.paths.get("/".join(segments), ())
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  in general
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 
@@ -78,7 +80,8 @@ class RpcDialect(Dialect):
 
     @abstractmethod
     def is_message(self, value: object) -> bool:
-        """Return whether a JSON value is a message; what is none is answered here, also in a session."""
+        """Return whether a JSON value is a message; what is none is answered here, also in a
+        session."""
 
 
 class Contract(Dialect):
@@ -90,7 +93,8 @@ class Contract(Dialect):
     """Answers JSON-RPC at `/mcp` that belongs to no session."""
 
     def claims(self, body: Any) -> bool:  # noqa: ARG002  nothing in general
-        """Whether a JSON value without `jsonrpc` can only be of this contract, whatever the headers say."""
+        """Whether a JSON value without `jsonrpc` can only be of this contract, whatever the headers
+        say."""
         return False
 
     def tools(self) -> Mapping[str, Tool]:
@@ -103,7 +107,7 @@ class NotFound(Dialect):
 
     allowed = ()
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 

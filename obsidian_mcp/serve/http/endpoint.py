@@ -1,6 +1,6 @@
 """One dialect on its paths, behind the checks of access.
 
-request ─▶ Endpoint ─▶ AccessControl: admit, meter, resolve ─▶ Services.of(principal) ─▶ Dialect.answer
+request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─▶ Dialect.answer
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = self._request(scope)
-        set_call(client=Client(request.headers.get("user-agent", "").partition(" ")[0], request.client))
+        set_call(
+            client=Client(request.headers.get("user-agent", "").partition(" ")[0], request.client)
+        )
         try:
             reply = await self.serve(request, scope, receive, send)
         except Refusal as refusal:
@@ -54,7 +56,13 @@ class Endpoint:
             reply.headers.setdefault("x-content-type-options", "nosniff")
             await reply(scope, receive, send)
 
-    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:  # noqa: ARG002
+    async def serve(
+        self,
+        request: HttpRequest,
+        scope: Scope,  # noqa: ARG002  for those who send the answer themselves
+        receive: Receive,
+        send: Send,  # noqa: ARG002
+    ) -> Response | None:
         """Return the answer; None where it was sent already. Raises: Refusal, ClientDisconnect."""
         dialect = self.dialect
         self.access.admit(request)
@@ -62,7 +70,9 @@ class Endpoint:
         if not methods:
             raise Refusal(Reason.NOT_FOUND, "Not found")
         if request.method not in methods:
-            raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)})
+            raise Refusal(
+                Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)}
+            )
         principal = OWNER
         if request.method != "OPTIONS":
             self.access.meter(request)
@@ -97,4 +107,6 @@ def routes(dialect: Dialect, access: AccessControl, services: Services) -> Itera
         below = Endpoint(dialect=dialect, access=access, services=services)
         yield from (Route(dialect.below, below), Mount(dialect.below, below))
     for path, segment in dialect.pages.items():
-        yield Route(path, Endpoint(dialect=dialect, access=access, services=services, path=(segment,)))
+        yield Route(
+            path, Endpoint(dialect=dialect, access=access, services=services, path=(segment,))
+        )

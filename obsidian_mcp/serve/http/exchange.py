@@ -16,7 +16,10 @@ from .dialect import JSON, json_reply
 
 SESSION: Final = "mcp-session-id"
 EVENTS: Final = "text/event-stream"
-EXPOSED: Final = {"access-control-allow-origin": "*", "access-control-expose-headers": "Mcp-Session-Id"}
+EXPOSED: Final = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "Mcp-Session-Id",
+}
 """Headers that let a web page read an answer, and the id of its session."""
 
 
@@ -59,7 +62,9 @@ class Events:
             self._begun = True
             headers = {"content-type": EVENTS, "cache-control": "no-cache, no-transform", **EXPOSED}
             encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
-            await self._send({"type": "http.response.start", "status": HTTPStatus.OK, "headers": encoded})
+            await self._send(
+                {"type": "http.response.start", "status": HTTPStatus.OK, "headers": encoded}
+            )
         event = b"event: message\r\ndata: " + line.rstrip() + b"\r\n\r\n"
         await self._send({"type": "http.response.body", "body": event, "more_body": True})
 
@@ -72,7 +77,9 @@ class Events:
         return self._begun
 
 
-def reply_line(line: bytes, status: int = HTTPStatus.OK, headers: Mapping[str, str] = {}) -> Response:
+def reply_line(
+    line: bytes, status: int = HTTPStatus.OK, headers: Mapping[str, str] = {}
+) -> Response:
     """Return the answer that has one line of JSON-RPC."""
     return Response(line, status, {"content-type": JSON, **EXPOSED, **headers})
 
@@ -84,12 +91,16 @@ def reply_accepted() -> Response:
 
 def reply_without_session() -> Response:
     """Return the answer to a request of a session that is not there."""
-    return json_reply(jsonrpc.refusal(jsonrpc.INVALID_REQUEST, "Session not found", None), 404, EXPOSED)
+    return json_reply(
+        jsonrpc.refusal(jsonrpc.INVALID_REQUEST, "Session not found", None), 404, EXPOSED
+    )
 
 
 def replay_body(body: bytes, receive: Callable[[], Any]) -> Receive:
     """Return a `receive` for a request whose body was read already, without a byte order mark."""
-    first: list[Message] = [{"type": "http.request", "body": body.removeprefix(codecs.BOM_UTF8), "more_body": False}]
+    first: list[Message] = [
+        {"type": "http.request", "body": body.removeprefix(codecs.BOM_UTF8), "more_body": False}
+    ]
 
     async def replay() -> Message:
         return first.pop() if first else await receive()

@@ -20,23 +20,26 @@ from obsidian_mcp.errors import AppError
 
 MAX_CONNECTIONS: Final = 512
 IDLE_SECONDS: Final = 65
-"""How long a connection is kept between two requests; longer than the pauses of a bridge that polls."""
+"""How long a connection is kept between two requests; longer than the pauses of a bridge that
+polls."""
 GRACE_SECONDS: Final = 5.0
 """Time from the end of serving to the end of the process, whatever still runs in a thread."""
 
 
 HEAD_SECONDS: Final = 10.0
-"""How long the head of a request may take from its first byte, the first of a connection from its opening."""
+"""How long the head of a request may take from its first byte, the first of a connection from its
+opening."""
 STALL_SECONDS: Final = 30.0
 """How long a client may take nothing of an answer that waits for it."""
 PIECE_BYTES: Final = 256 * 1024
-"""Bytes of an answer that the system gets at once. asyncio on Windows counts what it got as unread until all of it is
-sent: a large answer in one piece would look like one of which a slow client takes nothing."""
+"""Bytes of an answer that the system gets at once. asyncio on Windows counts what it got as unread
+until all of it is sent: a large answer in one piece would look like one of which a slow client
+takes nothing."""
 
 
 class _Protocol(H11Protocol):
-    """uvicorn's protocol with limits for clients that send or read slowly (LIFE-03), and without a traceback for bytes
-    which are no HTTP."""
+    """uvicorn's protocol with limits for clients that send or read slowly (LIFE-03), and without a
+    traceback for bytes which are no HTTP."""
 
     cycle: RequestResponseCycle | None  # type: ignore[assignment]  # None before the first request
     _head: asyncio.TimerHandle | None = None
@@ -47,9 +50,9 @@ class _Protocol(H11Protocol):
         """Whether a request whose head has come waits for its answer."""
         return self.cycle is not None and not self.cycle.response_complete
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        # Else each answer takes 44 ms, and up to 200 on Windows; there asyncio does not do it by itself.
+        # Else each answer takes 44 ms, and up to 200 on Windows, where asyncio does not do it.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._expect_head()
 
@@ -59,8 +62,10 @@ class _Protocol(H11Protocol):
 
     def handle_events(self) -> None:
         super().handle_events()
-        if self._is_serving and {b"content-length", b"transfer-encoding"} <= {name for name, _ in self.headers}:
-            # Two lengths (RFC 9112 6.1): uvicorn answers a request with this header by closing the connection.
+        if self._is_serving and {b"content-length", b"transfer-encoding"} <= {
+            name for name, _ in self.headers
+        }:
+            # Two lengths (RFC 9112 6.1): with this header, uvicorn closes the connection.
             self.scope["headers"] = [*self.scope["headers"], (b"connection", b"close")]
         if self._head is None:
             return
@@ -110,14 +115,17 @@ class _Protocol(H11Protocol):
 
 
 def in_pieces(app: ASGIApp) -> ASGIApp:
-    """Return an application whose answers are sent piece by piece, each when the client has taken the one before."""
+    """Return an application whose answers are sent piece by piece, each when the client has taken
+    the one before."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_pieces(message: Message) -> None:
             body = message.get("body", b"")
             last = max(len(body) - 1, 0) // PIECE_BYTES * PIECE_BYTES
             for start in range(0, last, PIECE_BYTES):
-                await send({**message, "body": body[start : start + PIECE_BYTES], "more_body": True})
+                await send(
+                    {**message, "body": body[start : start + PIECE_BYTES], "more_body": True}
+                )
             await send({**message, "body": body[last:]} if last else message)
 
         await app(scope, receive, send_pieces)
@@ -126,10 +134,14 @@ def in_pieces(app: ASGIApp) -> ASGIApp:
 
 
 class Listener(uvicorn.Server):
-    """Stops on the first SIGTERM or SIGINT when calls in flight have ended, at once on the second; exit status 0."""
+    """Stops on the first SIGTERM or SIGINT when calls in flight have ended, at once on the second;
+    exit status 0."""
 
     def __init__(self, app: ASGIApp, *, drain: float, on_stop: Callable[[], None]) -> None:
-        """`drain`: seconds that calls in flight get at the end. `on_stop` is called when it begins."""
+        """`drain`: seconds that calls in flight get at the end.
+
+        `on_stop` is called when it begins.
+        """
         super().__init__(
             uvicorn.Config(
                 in_pieces(app),
@@ -151,13 +163,17 @@ class Listener(uvicorn.Server):
         self._on_stop()
         await super().shutdown(sockets)
 
-    def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002  uvicorn's own ends the process by the signal
+    def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002
+        """End in order: uvicorn's own handler ends the process by the signal."""
         self.force_exit = self.should_exit
         self.should_exit = True
 
 
 def listen(host: str, ports: Sequence[int]) -> list[socket.socket]:
-    """Return listening sockets; port 0 takes a free one. Raises: AppError naming the port that cannot be had."""
+    """Return listening sockets; port 0 takes a free one.
+
+    Raises: AppError naming the port that cannot be had.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     sockets: list[socket.socket] = []
     try:
@@ -178,7 +194,9 @@ def listen(host: str, ports: Sequence[int]) -> list[socket.socket]:
             reason = "another program listens there. Choose another one with --port."
         else:
             reason = f"{error}. Check --host and --port."
-        raise AppError(f"Cannot listen on port {port} of {host}: {reason}", host=host, port=port) from error
+        raise AppError(
+            f"Cannot listen on port {port} of {host}: {reason}", host=host, port=port
+        ) from error
     return sockets
 
 

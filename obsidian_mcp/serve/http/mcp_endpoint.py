@@ -1,5 +1,5 @@
-"""`/mcp`, where the request decides: MCP in full, JSON-RPC without a session, or a contract that shares the path
-(specs/http.md HTTP-03, HTTP-04)."""
+"""`/mcp`, where the request decides: MCP in full, JSON-RPC without a session, or a contract that
+shares the path (specs/http.md HTTP-03, HTTP-04)."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ PEEKED_BYTES: Final = 65_536
 PREFLIGHT: Final = {
     **CORS,
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
-    "access-control-allow-headers": "Content-Type, Mcp-Session-Id, Authorization, X-ObsiScripta-Api-Key, X-Api-Key, "
-    "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, Accept",
+    "access-control-allow-headers": "Content-Type, Mcp-Session-Id, Authorization, "
+    "X-ObsiScripta-Api-Key, X-Api-Key, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, "
+    "Accept",
     "access-control-expose-headers": "Mcp-Session-Id",
     "vary": "Access-Control-Request-Headers",
 }
@@ -39,7 +40,9 @@ class McpEndpoint(Endpoint):
     other: Contract | None
     """The contract that shares the path."""
 
-    async def serve(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
+    async def serve(
+        self, request: HttpRequest, scope: Scope, receive: Receive, send: Send
+    ) -> Response | None:
         self.access.admit(request)
         if request.method == "OPTIONS":
             status = 204 if "access-control-request-method" in request.headers else 200
@@ -55,7 +58,9 @@ class McpEndpoint(Endpoint):
         request = replace(request, body=await read_body(receive, most))
         return await self._post(request, scope, receive, send)
 
-    async def _post(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
+    async def _post(
+        self, request: HttpRequest, scope: Scope, receive: Receive, send: Send
+    ) -> Response | None:
         dialect = self.dialect if self.other is None or speaks(request, self.other) else self.other
         try:
             self.access.meter(request)
@@ -70,8 +75,9 @@ class McpEndpoint(Endpoint):
 
 
 def speaks(request: HttpRequest, other: Contract) -> bool:
-    """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire rows 1 and 2): by a
-    body that can only be one of them, else the headers, else the bytes of what is no JSON."""
+    """Whether a request at `/mcp` is JSON-RPC and not of the contract that shares the path (wire
+    rows 1 and 2): by a body that can only be one of them, else the headers, else the bytes of what
+    is no JSON."""
     by_header = any(name in request.headers for name in _BY_HEADER)
     try:
         value = request.json
@@ -84,13 +90,17 @@ def speaks(request: HttpRequest, other: Contract) -> bool:
 
 
 def belongs_to_session(request: HttpRequest, dialect: RpcDialect) -> bool:
-    """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; the dialect
-    answers malformed messages, and batches without a session, and says what is wrong."""
+    """Whether a JSON-RPC request is of a session, the first of one, or of a revision without; the
+    dialect answers malformed messages, and batches without a session, and says what is wrong."""
     version = request.headers.get("mcp-protocol-version")
     if version is not None and version not in HANDSHAKE_VERSIONS:
         return True
-    if SESSION in request.headers and (request.array is not None or dialect.is_message(request.message)):
+    if SESSION in request.headers and (
+        request.array is not None or dialect.is_message(request.message)
+    ):
         return True
     accepted = request.headers.get("accept", "").lower()
     is_first = request.message is not None and request.message.get("method") == "initialize"
-    return is_first and dialect.is_message(request.message) and EVENTS in accepted and JSON in accepted
+    return (
+        is_first and dialect.is_message(request.message) and EVENTS in accepted and JSON in accepted
+    )

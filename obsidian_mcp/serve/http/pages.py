@@ -1,5 +1,6 @@
-"""What the server serves by itself: the page at `/` for people (specs/http.md HTTP-09), the OpenAPI document of the
-dialects that are not MCP, of a file from each (HTTP-08), and the challenge of a directory (HTTP-10)."""
+"""What the server serves by itself: the page at `/` for people (specs/http.md HTTP-09), the OpenAPI
+document of the dialects that are not MCP, of a file from each (HTTP-08), and the challenge of a
+directory (HTTP-10)."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",
 }
 DESCRIPTION: Final = (
-    "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is JSON-RPC (MCP), any other "
-    "one the envelope described here."
+    "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is "
+    "JSON-RPC (MCP), any other one the envelope described here."
 )
 REFUSED: Final = (401, 403, 413, 429, 500)
 """The statuses with which any request may be refused."""
@@ -44,7 +45,7 @@ class HomePage(Dialect):
     pages = MappingProxyType({"/": "page"})
     takes_key_from_query = True
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         body = f"<p>{escape(refusal.message)}</p>"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
@@ -52,9 +53,12 @@ class HomePage(Dialect):
         url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
         vaults = ", ".join(await service.vaults()) or "no vault"
         tools = await service.list_tools()
-        entries = (f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools)
+        entries = (
+            f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools
+        )
         body = (
-            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_fill('connect.html', url=url)}"
+            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n"
+            f"{_fill('connect.html', url=url)}"
             f"<h2>Tools</h2>\n<dl>{''.join(entries)}</dl>"
         )
         return _page("obsidian-mcp", body, 200, {})
@@ -81,7 +85,7 @@ class Challenge(Dialect):
         self._token = token
         self.allowed = Dialect.allowed if token else ()
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         return Response(self._token.encode(), headers={"content-type": "text/plain; charset=utf-8"})
 
 
@@ -94,14 +98,18 @@ class OpenApi(Dialect):
         super().__init__()
         self._described = tuple(described)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002  always the same
+    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         return json_reply(document(self._described))
 
 
 @cache
 def document(dialects: tuple[Dialect, ...]) -> dict[str, Any]:
     """Return the document; it says nothing about the vault or its tools."""
-    parts = [json.loads(dialect.description.read_bytes()) for dialect in dialects if dialect.description is not None]
+    parts = [
+        json.loads(dialect.description.read_bytes())
+        for dialect in dialects
+        if dialect.description is not None
+    ]
     return {
         "openapi": "3.1.0",
         "info": {"title": "obsidian-mcp", "version": __version__, "description": DESCRIPTION},
@@ -120,7 +128,8 @@ def document(dialects: tuple[Dialect, ...]) -> dict[str, Any]:
 
 
 def _describe(operation: dict[str, Any], error: str) -> dict[str, Any]:
-    """Return an operation as the document has it; `error` names the schema of failures, empty for none."""
+    """Return an operation as the document has it; `error` names the schema of failures, empty for
+    none."""
     failures = (*REFUSED, *operation.get("failures", ())) if error else ()
     answers = {200: operation["answers"], **{status: [error] for status in failures}}
     parameters = [{"name": "name", "in": "path", "required": True, "schema": {"type": "string"}}]
@@ -128,7 +137,9 @@ def _describe(operation: dict[str, Any], error: str) -> dict[str, Any]:
         "summary": operation["summary"],
         **({"parameters": parameters} if "{name}" in operation["paths"][0] else {}),
         **(
-            {"requestBody": {"required": True, "content": _content([operation["body"]])}} if "body" in operation else {}
+            {"requestBody": {"required": True, "content": _content([operation["body"]])}}
+            if "body" in operation
+            else {}
         ),
         "responses": {
             str(status): {"description": HTTPStatus(status).phrase, "content": _content(names)}

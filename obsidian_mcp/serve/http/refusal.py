@@ -1,4 +1,4 @@
-"""Why a request is refused before any tool is called; every dialect renders that in its own form."""
+"""Why a request is refused before any tool is called; each dialect renders that in its form."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ class Refusal(Exception):
     """A request is refused, with a sentence for who sent it."""
 
     def __init__(
-        self, reason: Reason, message: str, *, limit: int = 0, headers: Mapping[str, str] | None = None
+        self,
+        reason: Reason,
+        message: str,
+        *,
+        limit: int = 0,
+        headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(message)
         self.reason = reason

@@ -1,4 +1,5 @@
-"""A request as the dialects see it: its parts, and the body in the forms that clients and pages send."""
+"""A request as the dialects see it: its parts, and the body in the forms that clients and pages
+send."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ class HttpRequest:
     """Network address of the client."""
     body: bytes = b""
     takes_key_from_query: bool = False
-    """Whether its dialect lets a client write its key into the query, where logs and proxies keep it."""
+    """Whether its dialect lets a client write its key into the query, where logs and proxies keep
+    it."""
 
     @cached_property
     def json(self) -> Any:
@@ -51,8 +53,10 @@ class HttpRequest:
 
     @property
     def form(self) -> Sequence[tuple[str, str]]:
-        """The fields of a form that a page has sent, empty ones too, as often as each came. What is not UTF-8 is
-        replaced by U+FFFD."""
+        """The fields of a form that a page has sent, empty ones too, as often as each came.
+
+        What is not UTF-8 is replaced by U+FFFD.
+        """
         return parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True)
 
     @property

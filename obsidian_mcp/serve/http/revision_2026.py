@@ -1,4 +1,5 @@
-"""What HTTP adds to a message of 2026: headers that repeat what it says, and a status that repeats its answer."""
+"""What HTTP adds to a message of 2026: headers that repeat what it says, and a status that repeats
+its answer."""
 
 from __future__ import annotations
 
@@ -33,7 +34,10 @@ def header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) -
     names = [name.decode("latin-1") for name, _ in scope["headers"]]
     if twice := next((name for name in _NAMING if names.count(name) > 1), None):
         return f"{twice} header appears more than once"
-    version, params = dispatch.envelope(message).get(dispatch.VERSION_KEY), message.get("params") or {}
+    version, params = (
+        dispatch.envelope(message).get(dispatch.VERSION_KEY),
+        message.get("params") or {},
+    )
     if not isinstance(version, str):
         return None
     if request.headers.get("mcp-protocol-version") != version:
@@ -47,6 +51,7 @@ def header_fault(request: HttpRequest, scope: Scope, message: jsonrpc.Message) -
 
 
 def status_of(line: bytes) -> int:
-    """Return the status with which a line of JSON-RPC is answered: that of its error, 200 for a result."""
+    """Return the status with which a line of JSON-RPC is answered: that of its error, 200 for a
+    result."""
     error = _ERROR_CODE.match(line)
     return HTTPStatus.OK if error is None else _STATUS.get(int(error[1]), HTTPStatus.OK)

@@ -1,5 +1,5 @@
-"""The SDK's side of MCP over HTTP: it is loaded for the first message that only it serves (specs/stdio.md DISPATCH-04),
-and gets to know a session with the first such message of it."""
+"""The SDK's side of MCP over HTTP: it is loaded for the first message that only it serves
+(specs/stdio.md DISPATCH-04), and gets to know a session with the first such message of it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,9 @@ FAREWELL_SECONDS: Final = 1.0
 
 def build_manager(app: App, offer: Offer) -> StreamableHTTPSessionManager:
     """Return what serves the messages that only the SDK does, with this program's server."""
-    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager  # takes half a second
+    from mcp.server.streamable_http_manager import (
+        StreamableHTTPSessionManager,
+    )  # takes half a second
 
     from obsidian_mcp.serve.mcp.server import build_server
 
@@ -51,7 +53,10 @@ class SdkSessions:
     """The SDK's own sessions, by ids that clients never see."""
 
     def __init__(self, load: Callable[[], StreamableHTTPSessionManager], tasks: TaskGroup) -> None:
-        """`load` makes what serves the messages; called in a thread, once. `tasks`: of the server."""
+        """`load` makes what serves the messages; called in a thread, once.
+
+        `tasks`: of the server.
+        """
         self._load = load
         self._tasks = tasks
         self._manager: StreamableHTTPSessionManager | None = None
@@ -77,16 +82,31 @@ class SdkSessions:
         return sdk_id
 
     async def end(self, sdk_id: str, session: str) -> None:
-        """End a session, and the subscriptions that were made under the id that the client has of it (RES-08)."""
+        """End a session, and the subscriptions that were made under the id that the client has of
+        it (RES-08)."""
         if self._manager is not None:
             cast("VaultServer", self._manager.app).subscriptions.forget(session)
             await self._post({}, sdk_id, "DELETE")
 
-    async def forward(self, exchange: Exchange, *, standing: bool = False, farewell: float = 0.0) -> None:
-        """Serve a request. A `standing` stream ends only with the server, `farewell` seconds later."""
-        # No event has an id, so that there is nothing to resume; asked to, the SDK would give no answer at all.
-        scope, send, receive = exchange.scope, exchange.send, replay_body(exchange.body, exchange.receive)
-        scope = {**scope, "headers": [(name, value) for name, value in scope["headers"] if name != b"last-event-id"]}
+    async def forward(
+        self, exchange: Exchange, *, standing: bool = False, farewell: float = 0.0
+    ) -> None:
+        """Serve a request.
+
+        A `standing` stream ends only with the server, `farewell` seconds later.
+        """
+        # No event has an id, so that nothing can be resumed; asked to, the SDK would not answer.
+        scope, send, receive = (
+            exchange.scope,
+            exchange.send,
+            replay_body(exchange.body, exchange.receive),
+        )
+        scope = {
+            **scope,
+            "headers": [
+                (name, value) for name, value in scope["headers"] if name != b"last-event-id"
+            ],
+        }
         started = ended = False
 
         async def send_open(message: Message) -> None:
@@ -94,7 +114,11 @@ class SdkSessions:
             if message["type"] == "http.response.start":
                 started = True
                 extra = [(name.encode(), value.encode()) for name, value in EXPOSED.items()]
-                own = [(name, value) for name, value in message.get("headers", []) if name != SESSION.encode()]
+                own = [
+                    (name, value)
+                    for name, value in message.get("headers", [])
+                    if name != SESSION.encode()
+                ]
                 message = {**message, "headers": [*own, *extra]}
             elif not message.get("more_body", False):
                 ended = True
@@ -119,7 +143,9 @@ class SdkSessions:
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _post(self, message: Mapping[str, Any], sdk_id: str = "", method: str = "POST") -> str:
+    async def _post(
+        self, message: Mapping[str, Any], sdk_id: str = "", method: str = "POST"
+    ) -> str:
         """Send a message of our own. Returns the id of the session that it begins, if any."""
         begun = ""
         headers = [(b"content-type", JSON.encode()), (b"accept", f"{JSON}, {EVENTS}".encode())]
@@ -131,10 +157,18 @@ class SdkSessions:
             if sent["type"] == "http.response.start":
                 begun = dict(sent["headers"]).get(SESSION.encode(), b"").decode()
 
-        scope = {"type": "http", "method": method, "path": "/mcp", "query_string": b"", "headers": headers}
+        scope = {
+            "type": "http",
+            "method": method,
+            "path": "/mcp",
+            "query_string": b"",
+            "headers": headers,
+        }
         manager = await self._load_once()
         with anyio.CancelScope():
-            await manager.handle_request(scope, replay_body(json.dumps(message).encode(), anyio.sleep_forever), send)
+            await manager.handle_request(
+                scope, replay_body(json.dumps(message).encode(), anyio.sleep_forever), send
+            )
         return begun
 
     async def _load_once(self) -> StreamableHTTPSessionManager:
@@ -145,7 +179,9 @@ class SdkSessions:
                 self._manager = manager
             return self._manager
 
-    async def _run(self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]) -> None:
+    async def _run(
+        self, manager: StreamableHTTPSessionManager, *, task_status: TaskStatus[None]
+    ) -> None:
         with self._running:
             async with manager.run():
                 task_status.started()

@@ -1,7 +1,7 @@
 """One HTTP server for MCP, the contracts of other programs, and pages (specs/http.md).
 
-request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─▶ Dialect.answer ─▶ ToolService.call ─▶ tools.call
-              └ /mcp, by the body: a contract that shares the path, JSON-RPC, or MCP in full (`Sessions`)
+request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─▶ Dialect.answer ─▶ ToolService
+             └ /mcp, by the body: MCP in full (`Sessions`), JSON-RPC, or a contract that shares it
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def application(
 ) -> Starlette:
     """Return the server as an ASGI application.
 
-    `open_app` returns the App of a principal with a name; its vaults are closed when it may no longer
-    come in, and at the end. `contracts` are served beside MCP; one of them answers JSON-RPC without a
-    session at `/mcp`, another one perhaps what is no JSON-RPC there. `pages` are served beside the
-    server's own: forms, documents below `/.well-known`.
+    `open_app` returns the App of a principal with a name; its vaults are closed when it may no
+    longer come in, and at the end. `contracts` are served beside MCP; one of them answers JSON-RPC
+    without a session at `/mcp`, another one perhaps what is no JSON-RPC there. `pages` are served
+    beside the server's own: forms, documents below `/.well-known`.
     """
     http = app.config.http
     services = Services(app, open_app, access, contracts)
@@ -65,7 +65,9 @@ def application(
         ],
         lifespan=lifespan,
     )
-    starlette.router.default = not_found  # a path with a line break matches no route, not even the last
+    starlette.router.default = (
+        not_found  # a path with a line break matches no route, not even the last
+    )
     starlette.state.services = services
     starlette.state.access = access
     return starlette
@@ -81,15 +83,16 @@ def run(
 ) -> int:
     """Serve an `application` until SIGTERM or SIGINT; return the exit status 0.
 
-    `drain`: seconds that calls in flight get at the end. `announce` gets the URL of each port. Raises:
-    InvalidArguments for another host than loopback without a key, AppError for a taken port.
+    `drain`: seconds that calls in flight get at the end. `announce` gets the URL of each port.
+    Raises: InvalidArguments for another host than loopback without a key, AppError for a taken
+    port.
     """
     services: Services = starlette.state.services
     access: AccessControl = starlette.state.access
     if not is_loopback(host) and not access.is_locked:
         raise InvalidArguments(
-            f"Without a key the server listens only on this machine, not on {host}. Make one with `obsidian-mcp keys "
-            "add NAME`, set OBSIDIAN_MCP_API_KEY, or leave --host out."
+            f"Without a key the server listens only on this machine, not on {host}. Make one with "
+            "`obsidian-mcp keys add NAME`, set OBSIDIAN_MCP_API_KEY, or leave --host out."
         )
     sockets = listener.listen(host, ports)
     server = listener.Listener(starlette, drain=drain, on_stop=services.stop)

@@ -1,4 +1,5 @@
-"""What each principal is served with, made when it first comes and ended when it may no longer come in (DOOR-13)."""
+"""What each principal is served with, made when it first comes and ended when it may no longer come
+in (DOOR-13)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,10 @@ from .sessions import Sessions
 from .tool_service import ToolService, ToolSource
 
 REVOCATION_SECONDS: Final = 1.0
-"""How long an open stream may outlive the key with which it was opened. Requests are checked as they come."""
+"""How long an open stream may outlive the key with which it was opened.
+
+Requests are checked as they come.
+"""
 
 
 class PrincipalService:
@@ -58,8 +62,8 @@ class PrincipalService:
                 self._is_idle.set()
 
     async def end(self) -> None:
-        """End the sessions and the streams without an end of their own; wait until calls in flight have been answered,
-        which takes no longer than a call may."""
+        """End the sessions and the streams without an end of their own; wait until calls in flight
+        have been answered, which takes no longer than a call may."""
         self.sessions.end()
         self._is_idle = anyio.Event()
         if self.requests:
@@ -72,10 +76,16 @@ class Services:
     """The services of all principals. For the event loop's thread."""
 
     def __init__(
-        self, owner: App, open_app: Callable[[Principal], App], access: AccessControl, contracts: Sequence[Contract]
+        self,
+        owner: App,
+        open_app: Callable[[Principal], App],
+        access: AccessControl,
+        contracts: Sequence[Contract],
     ) -> None:
-        """`open_app` returns the App of a principal, which may share the vaults of the owner's. Raises: AppError for a
-        principal whose limits cannot be kept."""
+        """`open_app` returns the App of a principal, which may share the vaults of the owner's.
+
+        Raises: AppError for a principal whose limits cannot be kept.
+        """
         self._owner = owner
         self._open_app = open_app
         self._access = access
@@ -119,7 +129,9 @@ class Services:
             await anyio.sleep(REVOCATION_SECONDS)
             for principal in list(self._by_principal):
                 if not self._access.still_admits(principal):
-                    logger(__name__).info("%s may no longer come in", principal.name or "a client without a key")
+                    logger(__name__).info(
+                        "%s may no longer come in", principal.name or "a client without a key"
+                    )
                     service = self._by_principal.pop(principal)
                     self._ending.append(service)
                     self._tasks.start_soon(self._end, service)

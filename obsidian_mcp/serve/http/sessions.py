@@ -1,6 +1,6 @@
-"""MCP in full over HTTP: sessions, event streams, and the revisions that need no session (HTTP-04, TOOL-15).
+"""MCP in full over HTTP: sessions, and the revisions that need none (HTTP-04, TOOL-15).
 
-message ─▶ Dispatcher      as on stdin: JSON, or an event stream where the client wants to be told of progress
+message ─▶ Dispatcher      as on stdin: JSON, or an event stream where the client asks for progress
       └──▶ SdkSessions     what only the SDK serves
 """
 
@@ -87,7 +87,9 @@ class Sessions:
         """End what is still in flight with the SDK."""
         self._sdk.close()
 
-    async def stand(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
+    async def stand(
+        self, request: HttpRequest, scope: Scope, receive: Receive, send: Send
+    ) -> Response | None:
         """Serve GET, a stream of what the server has to say, and DELETE, which ends a session."""
         session = self._find(request)
         if session is None:
@@ -98,14 +100,19 @@ class Sessions:
             return Response(status_code=HTTPStatus.OK, headers=EXPOSED)
         return await self._pass_on(Exchange(scope, b"", receive, send), session, standing=True)
 
-    async def answer(self, request: HttpRequest, scope: Scope, receive: Receive, send: Send) -> Response | None:
-        """Serve one message of a client for which `belongs_to_session`; return None where it was answered already."""
+    async def answer(
+        self, request: HttpRequest, scope: Scope, receive: Receive, send: Send
+    ) -> Response | None:
+        """Serve one message of a client for which `belongs_to_session`; return None where it was
+        answered already."""
         version = request.headers.get("mcp-protocol-version", HANDSHAKE_VERSIONS[0])
         message = request.message
         if message is not None:  # else the SDK says what is wrong
             checked = jsonrpc.check(message)
             if isinstance(checked, jsonrpc.InvalidMessage):
-                refused = checked.answer or jsonrpc.refusal(jsonrpc.INVALID_PARAMS, checked.reason, None)
+                refused = checked.answer or jsonrpc.refusal(
+                    jsonrpc.INVALID_PARAMS, checked.reason, None
+                )
                 return json_reply(refused, 400, CORS)
             message = checked
         exchange = Exchange(scope, request.body, receive, send)
@@ -120,10 +127,16 @@ class Sessions:
             return await self._answer_batch(request.array or [], scope, session)
         return await self._take(message, exchange, session)
 
-    async def _take(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
+    async def _take(
+        self, message: jsonrpc.Message, exchange: Exchange, session: Session
+    ) -> Response | None:
         if "method" in message and "id" in message:
             return await self._answer_request(message, exchange, session)
-        cancelled = jsonrpc.read_id((message.get("params") or {}).get("requestId")) if "method" in message else None
+        cancelled = (
+            jsonrpc.read_id((message.get("params") or {}).get("requestId"))
+            if "method" in message
+            else None
+        )
         running = None if cancelled is None else session.calls.get(jsonrpc.correlated(cancelled))
         if message.get("method") == "notifications/cancelled" and running is not None:
             running.cancel()
@@ -140,7 +153,9 @@ class Sessions:
 
         async def serve(message: jsonrpc.Message) -> None:
             caught = Caught()
-            exchange = Exchange(scope, json.dumps(message).encode(), anyio.sleep_forever, caught, asks=False)
+            exchange = Exchange(
+                scope, json.dumps(message).encode(), anyio.sleep_forever, caught, asks=False
+            )
             reply = await self._take(message, exchange, session)
             if "id" in message:
                 batch.take(message["id"], caught.answer() if reply is None else bytes(reply.body))
@@ -160,7 +175,9 @@ class Sessions:
             self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return reply_line(line or b"", headers={SESSION: key})
 
-    async def _answer_request(self, message: jsonrpc.Message, exchange: Exchange, session: Session) -> Response | None:
+    async def _answer_request(
+        self, message: jsonrpc.Message, exchange: Exchange, session: Session
+    ) -> Response | None:
         dispatcher, order = self._dispatcher, session.order
         peer = dispatcher.peer(message, session.peer)
         if not isinstance(peer, Peer):
@@ -179,7 +196,11 @@ class Sessions:
             return reply_line(jsonrpc.encode(dispatcher.failure(message, peer, late)))
 
     async def _serve(
-        self, message: jsonrpc.Message, peer: Peer, exchange: Exchange, session: Session | None = None
+        self,
+        message: jsonrpc.Message,
+        peer: Peer,
+        exchange: Exchange,
+        session: Session | None = None,
     ) -> Response | None:
         """Have a request answered by the dispatcher, or by the SDK."""
         events = Events(exchange.send)
@@ -207,7 +228,9 @@ class Sessions:
         await self._sdk.forward(exchange, standing=standing, farewell=FAREWELL_SECONDS)
         return None
 
-    async def _call(self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events) -> bytes | None:
+    async def _call(
+        self, message: jsonrpc.Message, peer: Peer, client: Client, events: Events
+    ) -> bytes | None:
         """Return the line that answers a request; None where the SDK has to."""
         token = dispatch.progress_token(message)
 
@@ -216,7 +239,9 @@ class Sessions:
 
         work = partial(self._dispatcher.answer, message, peer)
         try:
-            return await in_thread(self._dispatcher.timeout, work, client, None if token is None else report)
+            return await in_thread(
+                self._dispatcher.timeout, work, client, None if token is None else report
+            )
         except OperationTimeout as error:
             return jsonrpc.encode(self._dispatcher.failure(message, peer, error))
 
@@ -227,14 +252,23 @@ class Sessions:
     ) -> Response | None:
         """Serve a message that needs no session. The SDK refuses what has the wrong form."""
         accepted = request.headers.get("accept", "")
-        if message is None or not {"method", "id"} <= message.keys() or JSON not in accepted or EVENTS not in accepted:
+        if (
+            message is None
+            or not {"method", "id"} <= message.keys()
+            or JSON not in accepted
+            or EVENTS not in accepted
+        ):
             await self._sdk.forward(exchange)
             return None
         if (fault := header_fault(request, exchange.scope, message)) is not None:
-            return reply_line(jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400)
+            return reply_line(
+                jsonrpc.encode(jsonrpc.error(message["id"], HEADER_MISMATCH, fault)), 400
+            )
         version = request.headers["mcp-protocol-version"]
         if version not in MODERN_VERSIONS and not dispatch.envelope(message):
-            refused = dispatch.unsupported(message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS))
+            refused = dispatch.unsupported(
+                message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS)
+            )
             return reply_line(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)
         peer = self._dispatcher.modern_peer(message)  # its header says that it is of this era
         if not isinstance(peer, Peer):
@@ -257,14 +291,18 @@ class Sessions:
 
     # --- the SDK
 
-    async def _pass_on(self, exchange: Exchange, session: Session, *, standing: bool = False) -> Response | None:
+    async def _pass_on(
+        self, exchange: Exchange, session: Session, *, standing: bool = False
+    ) -> Response | None:
         """Have the SDK serve a request of a session, which it gets to know before."""
         async with session.lock:
             if self._sessions.get(session.key) is not session:  # ended while it waited
                 return reply_without_session()
             if not session.sdk_id:
                 session.sdk_id = await self._sdk.begin(session.peer)
-        headers = [(name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()]
+        headers = [
+            (name, value) for name, value in exchange.scope["headers"] if name != SESSION.encode()
+        ]
         headers.append((SESSION.encode(), session.sdk_id.encode()))
         scope = {**exchange.scope, "headers": headers, dispatch.SESSION_KEY: session.key}
         await self._sdk.forward(exchange._replace(scope=scope), standing=standing)

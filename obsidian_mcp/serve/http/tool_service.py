@@ -27,10 +27,12 @@ ToolSource = Callable[[], Mapping[str, Tool]]
 
 
 class ToolService:
-    """The vault's tools, and those that contracts of other programs bring, as one principal is offered them."""
+    """The vault's tools, and those that contracts of other programs bring, as one principal is
+    offered them."""
 
     def __init__(self, app: App, *sources: ToolSource) -> None:
-        """`sources`: tools of other programs; of the same name, the first has it, and no one replaces the vault's."""
+        """`sources`: tools of other programs; of the same name, the first has it, and no one
+        replaces the vault's."""
         self._app = app
         self._sources = sources
         self.offer = Offer(app.config, self._others)
@@ -47,8 +49,10 @@ class ToolService:
         return tools
 
     def find(self, name: str) -> Tool | None:
-        """Return the tool of a name that may be called; None where there is none. Views have none here: the hosts that
-        show them speak MCP."""
+        """Return the tool of a name that may be called; None where there is none.
+
+        Views have none here: the hosts that show them speak MCP.
+        """
         entry = self.offer.find(name, with_views=False)
         return None if entry is None else entry.other or OUR_TOOLS[entry.name]
 
@@ -57,7 +61,9 @@ class ToolService:
         return await to_thread.run_sync(self._listed)
 
     def _listed(self) -> tuple[Tool, ...]:
-        listed = self.offer.listed(has_app=not self.offer.has_app_tools or self._app.vaults.has_app())
+        listed = self.offer.listed(
+            has_app=not self.offer.has_app_tools or self._app.vaults.has_app()
+        )
         return tuple(entry.other or OUR_TOOLS[entry.name] for entry in listed.values())
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
@@ -72,7 +78,9 @@ class ToolService:
             raise
         except (Exception, SystemExit) as error:
             log.exception("%s failed", name)
-            raise InternalError(f"The server failed while running {name}. Its log (stderr) has the details.") from error
+            raise InternalError(
+                f"The server failed while running {name}. Its log (stderr) has the details."
+            ) from error
 
     async def vaults(self) -> list[str]:
         """Return the names of the vaults; none where there is none."""

@@ -1,4 +1,4 @@
-"""Who comes in over HTTP, and what that one may do: keys, limits, and the refusal of everybody else.
+"""Who comes in over HTTP, and what each may do: keys, limits, the refusal of everybody else.
 
     request ─▶ AccessControl.resolve ─▶ a source of principals (KeyRing) ─▶ Principal(name, limits)
                       └─ nobody knows it ─▶ BearerChallenge: the 401

@@ -30,7 +30,8 @@ class PrincipalSource(Protocol):
         """Whether, because of it, nobody comes in without saying who it is."""
 
     def find(self, request: HttpRequest) -> Principal | None:
-        """Return whose request it is, by a header, a token or a cookie; None where it does not know."""
+        """Return whose request it is, by a header, a token or a cookie; None where it does not
+        know."""
 
     def holds(self, principal: Principal) -> bool:
         """Return whether a principal that it has found may still come in."""
@@ -48,7 +49,10 @@ class AccessControl:
     ) -> None:
         self._sources = tuple(sources)
         self._challenge = challenge
-        self._origins = {APP_ORIGIN, *(origin.rstrip("/").lower() for origin in config.allow_origins)}
+        self._origins = {
+            APP_ORIGIN,
+            *(origin.rstrip("/").lower() for origin in config.allow_origins),
+        }
         self._open_bridge = config.open_bridge
         self._rate_limit = config.rate_limit
         self._clock = clock
@@ -60,13 +64,16 @@ class AccessControl:
         return any(source.is_locked for source in self._sources)
 
     def admit(self, request: HttpRequest) -> None:
-        """Without a key, serve only this machine's own names, and no foreign web page (DOOR-02, DOOR-03). Raises:
-        Refusal."""
+        """Without a key, serve only this machine's own names, and no foreign web page (DOOR-02,
+        DOOR-03). Raises: Refusal."""
         if not self.is_locked:
             self._check_local_names(request)
 
     def meter(self, request: HttpRequest) -> None:
-        """Count a request that may call a tool. Raises: Refusal for more than the limit within a minute (DOOR-07)."""
+        """Count a request that may call a tool.
+
+        Raises: Refusal for more than the limit within a minute (DOOR-07).
+        """
         if not self._rate_limit or request.method != "POST":
             return
         now = self._clock()
@@ -88,8 +95,8 @@ class AccessControl:
     def resolve(self, request: HttpRequest, dialect: Dialect) -> Principal:
         """Return whose request it is, whatever it carries to say so (DOOR-04, DOOR-10).
 
-        The paths of a dialect may be open to this machine (DOOR-09). Raises: Refusal in words for the
-        clients of the dialect.
+        The paths of a dialect may be open to this machine (DOOR-09). Raises: Refusal in words for
+        the clients of the dialect.
         """
         if not self.is_locked:
             return OWNER
@@ -111,15 +118,15 @@ class AccessControl:
         if not is_loopback(host_name(request.headers.get("host", ""))):
             raise Refusal(
                 Reason.FORBIDDEN,
-                "Without a key the server answers only to 127.0.0.1, localhost and [::1]. Use one of them, or set "
-                "OBSIDIAN_MCP_API_KEY.",
+                "Without a key the server answers only to 127.0.0.1, localhost and [::1]. Use one "
+                "of them, or set OBSIDIAN_MCP_API_KEY.",
             )
         origin = request.headers.get("origin")
         if origin is not None and not self._allows_origin(origin.lower()):
             raise Refusal(
                 Reason.FORBIDDEN,
-                "Web pages of this origin may not use the server. Allow it with --allow-origin, or set a key with "
-                "OBSIDIAN_MCP_API_KEY.",
+                "Web pages of this origin may not use the server. Allow it with --allow-origin, or "
+                "set a key with OBSIDIAN_MCP_API_KEY.",
             )
 
     def _allows_origin(self, origin: str) -> bool:

@@ -10,15 +10,18 @@ from obsidian_mcp.serve.http.refusal import Reason, Refusal
 
 @dataclass(frozen=True)
 class BearerChallenge:
-    """What the header WWW-Authenticate asks of a client that came without a key or token that fits."""
+    """What the header WWW-Authenticate asks of a client without a key or token that fits."""
 
     resource_metadata: str = ""
-    """Address of the document that tells a client where to sign in (RFC 9728); empty where there is no sign-in."""
+    """Address of the document that tells a client where to sign in (RFC 9728); empty where there is
+    no sign-in."""
 
     @property
     def header(self) -> str:
         """The value of WWW-Authenticate."""
-        return f'Bearer resource_metadata="{self.resource_metadata}"' if self.resource_metadata else "Bearer"
+        if not self.resource_metadata:
+            return "Bearer"
+        return f'Bearer resource_metadata="{self.resource_metadata}"'
 
     def refuse(self, advice: str) -> Refusal:
         """Return the refusal; `advice` tells the client at hand where its key goes."""

@@ -11,8 +11,10 @@ KEY_HEADERS: Final = ("x-obsiscripta-api-key", "x-api-key", "x-goog-api-key")
 
 
 def bearer_token(request: HttpRequest) -> str:
-    """Return the token of `Authorization: Bearer TOKEN`; empty without one. What stands behind it is ignored, as the
-    original of contract 000 does."""
+    """Return the token of `Authorization: Bearer TOKEN`; empty without one.
+
+    What stands behind it is ignored, as the original of contract 000 does.
+    """
     scheme, *words = request.headers.get("authorization", "").split(" ")
     return words[0] if scheme.lower() == "bearer" and words else ""
 

@@ -23,15 +23,18 @@ class KeyRing:
     """
 
     def __init__(
-        self, unnamed: Iterable[str], read_named: Callable[[], Sequence[ApiKey]], stamp: Callable[[], object]
+        self,
+        unnamed: Iterable[str],
+        read_named: Callable[[], Sequence[ApiKey]],
+        stamp: Callable[[], object],
     ) -> None:
-        """`read_named` returns the keys of the file, `stamp` what is another value after each change of the file.
-        Raises: InvalidArguments for a key without a name that has one too, and for one that no header can carry;
-        what `read_named` raises."""
+        """`read_named` returns the keys of the file, `stamp` what is another value after each
+        change of the file. Raises: InvalidArguments for a key without a name that has one too, and
+        for one that no header can carry; what `read_named` raises."""
         if not all(map(fits_header, keys := list(unnamed))):
             raise InvalidArguments(
-                "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use ASCII letters, digits "
-                "and signs, or make one with `obsidian-mcp keys add NAME`."
+                "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use "
+                "ASCII letters, digits and signs, or make one with `obsidian-mcp keys add NAME`."
             )
         self._unnamed = [(digest(key), OWNER) for key in keys]
         self._read_named = read_named
@@ -40,15 +43,17 @@ class KeyRing:
         self._named = _principals(read_named())
         if {known for known, _ in self._unnamed} & {known for known, _ in self._named}:
             raise InvalidArguments(
-                "A key of OBSIDIAN_MCP_API_KEY is in the policy file, too. Without a name it would open everything: "
-                "take it out of one of them."
+                "A key of OBSIDIAN_MCP_API_KEY is in the policy file, too. Without a name it would "
+                "open everything: take it out of one of them."
             )
         self._is_locked = bool(self._unnamed or self._named)
 
     @property
     def is_locked(self) -> bool:
-        """Whether nobody comes in without a key: from the moment when there is one. It stays so when the last one is
-        removed, because the server may listen to other machines."""
+        """Whether nobody comes in without a key: from the moment when there is one.
+
+        It stays so when the last one is removed, because the server may listen to other machines.
+        """
         if not self._is_locked:
             self._refresh()
         return self._is_locked
@@ -59,7 +64,9 @@ class KeyRing:
         presented = digest(carried_key(request))
         # Every key is compared, each in the same time. A name counts first: its limits hold.
         entries = (*self._named, *self._unnamed)
-        matches = [principal for known, principal in entries if hmac.compare_digest(presented, known)]
+        matches = [
+            principal for known, principal in entries if hmac.compare_digest(presented, known)
+        ]
         return matches[0] if matches else None
 
     def holds(self, principal: Principal) -> bool:
@@ -75,7 +82,9 @@ class KeyRing:
         try:
             self._named = _principals(self._read_named())
         except AppError as error:
-            logger(__name__).warning("%s Until it is corrected, the keys stay as they were.", error.message)
+            logger(__name__).warning(
+                "%s Until it is corrected, the keys stay as they were.", error.message
+            )
         self._is_locked = self._is_locked or bool(self._named)
 
 

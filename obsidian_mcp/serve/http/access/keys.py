@@ -1,4 +1,5 @@
-"""API keys that have a name and limits: the tables `[keys.NAME]` of the policy file (specs/policy.md POL-14)."""
+"""API keys that have a name and limits: the tables `[keys.NAME]` of the policy file
+(specs/policy.md POL-14)."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ def read_keys(file: PolicyFile) -> tuple[ApiKey, ...]:
             raise file.mistake(name, "must be 1 to 40 letters, digits, - and _ to name an API key")
         key = _read_key(file, name, file.table(name, table))
         if key.digest in keys:
-            raise file.mistake(name, f"is the same key as {keys[key.digest].name}; every name needs its own")
+            raise file.mistake(
+                name, f"is the same key as {keys[key.digest].name}; every name needs its own"
+            )
         keys[key.digest] = key
     return tuple(keys.values())
 
@@ -64,7 +67,8 @@ def _read_digest(file: PolicyFile, name: str, key: Any, sha256: Any) -> bytes:
             return bytes.fromhex(sha256)
     raise file.mistake(
         name,
-        f"needs either key, of at least {SHORTEST_KEY} ASCII characters, or sha256, its SHA-256 in hexadecimal",
+        f"needs either key, of at least {SHORTEST_KEY} ASCII characters, or sha256, its SHA-256 in "
+        "hexadecimal",
     )
 
 

@@ -26,8 +26,8 @@ class Limits:
 
     @property
     def narrows_vaults(self) -> bool:
-        """Whether less is there than without limits, so that the vaults must be opened once more: an index and a
-        list of files are those of one policy."""
+        """Whether less is there than without limits, so that the vaults must be opened once more:
+        an index and a list of files are those of one policy."""
         return bool(self.vaults) or self.policy != DEFAULT
 
 
@@ -51,4 +51,5 @@ class Principal:
 
 
 OWNER: Final = Principal()
-"""Who comes in with a key that has no name, or to a server that asks for none: all that the server offers."""
+"""Who comes in with a key that has no name, or to a server that asks for none: all that the server
+offers."""

@@ -1,4 +1,5 @@
-"""Whether a host, an origin or a client is of this machine (specs/http.md DOOR-02, DOOR-03, DOOR-09)."""
+"""Whether a host, an origin or a client is of this machine (specs/http.md DOOR-02, DOOR-03,
+DOOR-09)."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def is_local_page(origin: str) -> bool:
 
 
 def is_from_here(request: HttpRequest) -> bool:
-    """Return whether a program of this machine sent the request, and no proxy on behalf of another one."""
+    """Return whether a program of this machine sent the request, and no proxy on behalf of another
+    one."""
     forwarded = any(name in _PROXIES or name.startswith("x-forwarded-") for name in request.headers)
     return is_loopback(request.client) and not forwarded
 
