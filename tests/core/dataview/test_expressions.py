@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.functions import FUNCTIONS
+from obsidian_mcp.core.dataview.functions.lists import MAX_FLAT_DEPTH
 from obsidian_mcp.core.dataview.operators import OPERATORS
 from obsidian_mcp.core.dataview.settings import read_dataview_settings
 from obsidian_mcp.errors import QueryInvalid
@@ -208,3 +209,17 @@ def test_any_call_has_a_value_or_a_plain_error(name: str, arguments: list[str], 
     call = f"{name}({', '.join(arguments)})"
     for query in (f"LIST {call}", f"LIST ({call}) {operator} ({(arguments or ['1'])[0]})", f'LIST FROM "" SORT {call}'):
         VAULT.check(query)
+
+
+def test_a_deep_list_is_flattened_by_as_many_levels_as_can_be_followed() -> None:
+    """DV-90"""
+
+    def nested(depth: int) -> str:
+        return f"reduce([{', '.join('1' * (depth + 1))}], (inner, next) => [inner])"
+
+    deep, fitting = nested(MAX_FLAT_DEPTH + 1), nested(MAX_FLAT_DEPTH)
+    assert VAULT.value(f"length(flat({deep}))") == 1
+    assert VAULT.value(f"length(flat({deep}, {MAX_FLAT_DEPTH}))") == 1
+    assert VAULT.value(f"flat({fitting}, 1000)") == [1]
+    with pytest.raises(QueryInvalid, match=f"nested more than {MAX_FLAT_DEPTH} deep"):
+        VAULT.value(f"flat({deep}, {MAX_FLAT_DEPTH + 1})")

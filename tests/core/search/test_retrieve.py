@@ -66,6 +66,24 @@ def test_a_search_without_a_result_says_which_words_no_note_has() -> None:
         assert search_of(vault).find(Request("quagga", "exact")).widened is None
 
 
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [
+        ("kattle", "kettle"),  # six letters may be misspelled
+        ("post", ""),  # fewer letters are mostly another word, although `cost` is found, too
+        ("ket", "kettle"),  # a part of a word
+        ("kettlish", "kettle"),  # two thirds of the letters are the beginning of a word
+        ("keppling", ""),
+    ],
+)
+def test_words_are_named_that_are_near_one_that_no_note_has(word: str, near: str) -> None:
+    """SEARCH-51"""
+    answer = hits_of({"House.md": "# Kettle\nThe water boils.", "Price.md": "# Cost\n"}, f"{word} quagga")
+
+    named = (answer.widened or "").partition("Words of this vault: ")[2].removesuffix(".")
+    assert named == near
+
+
 def test_the_texts_of_any_files_are_read_by_the_same_statement() -> None:
     """SEARCH-29: SQLite's statements are kept for their text: one that names the files takes
     memory for each set of them."""

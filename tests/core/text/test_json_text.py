@@ -141,6 +141,7 @@ def test_broken_text_is_reported_with_its_place(text: str, where: int, problem: 
     [
         ('{"a": "// no comment", "b": [1, 2]}', None),
         ('{"a": 1 // x\n}', ("a comment", 8)),
+        ("// x\n{}", ("a comment", 0)),
         ('{"a": [1,], /* x */}', ("a trailing comma", 8)),
     ],
 )
