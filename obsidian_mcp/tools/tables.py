@@ -92,7 +92,7 @@ def edit_table(
                 raise type(error)(message, **{**error.data, "operation": number}) from None
         after = editing.table
         planned[:] = [located._replace(table=after)]
-        return table.written(body, located, after)
+        return table.write_table(body, located, after)
 
     edited = opened.edit("edit_table", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body

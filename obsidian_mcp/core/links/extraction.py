@@ -16,7 +16,7 @@ from obsidian_mcp.core.note.subpath import resolve_subpath, segments
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
+from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
 from .resolve import resolve, write_path
 from .rewrite import FileEdits, file_edits, path_edit
 
@@ -63,7 +63,7 @@ class Extraction:
             if file.edits or file.skipped:
                 yield file
 
-    def _rewrite_own_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def _rewrite_own_link(self, place: LocatedLink, source: VaultPath) -> list[Edit]:
         link = place.link
         goal = resolve(self.before, source, link.path)
         if goal == self.source and link.subpath:
@@ -75,13 +75,13 @@ class Extraction:
             return []
         return [path_edit(place, self._path(link, goal, self.target))]
 
-    def _rewrite_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def _rewrite_link(self, place: LocatedLink, source: VaultPath) -> list[Edit]:
         link = place.link
         if not link.subpath or resolve(self.before, source, link.path) != self.source:
             return []
         return self._into_part(place, source) if self._holds(link.subpath) else []
 
-    def _into_part(self, place: LinkPlace, home: VaultPath) -> list[Edit]:
+    def _into_part(self, place: LocatedLink, home: VaultPath) -> list[Edit]:
         """Return the edits of a link in the file `home` that has to lead to the part in its new
         note.
 
@@ -142,7 +142,7 @@ class Extraction:
         return path
 
 
-def _is_in(spans: Iterable[Span], place: LinkPlace) -> bool:
+def _is_in(spans: Iterable[Span], place: LocatedLink) -> bool:
     start, end = place.link.span
     return (
         place.within is None

@@ -27,7 +27,7 @@ class Unwritable(Exception):
     """A link that must change and cannot be written, with the reason in a sentence."""
 
 
-class LinkPlace(NamedTuple):
+class LocatedLink(NamedTuple):
     """A link and where it stands.
 
     The link's spans are offsets in `host`: the body, or a quoted text in it.
@@ -114,7 +114,7 @@ class Referrer(NamedTuple):
     """A file and everything in it that leads to other files."""
 
     path: VaultPath
-    places: tuple[LinkPlace, ...] = ()
+    places: tuple[LocatedLink, ...] = ()
     card_paths: tuple[CardPath, ...] = ()
 
 
@@ -122,12 +122,12 @@ def read_referrer(path: VaultPath, body: str) -> Referrer:
     """Return the links of a note or canvas; any other file has none."""
     if is_note(path):
         return read_note_referrer(path, parser.parse(body))
-    places: list[LinkPlace] = []
+    places: list[LocatedLink] = []
     paths: list[CardPath] = []
     for card in canvas.read_canvas(body).cards if extension(path) == CANVAS_EXTENSION else ():
         if card.text is not None:
             links = parser.parse(card.text.value).links
-            places += [LinkPlace(link, card.text.value, card.text, card.key) for link in links]
+            places += [LocatedLink(link, card.text.value, card.text, card.key) for link in links]
         if card.file is not None:
             paths.append(CardPath(card.file, card.subpath))
         if card.background is not None:
@@ -144,9 +144,9 @@ def read_note_referrer(path: VaultPath, parsed: parser.Note) -> Referrer:
                 continue  # it says what its anchor says, which has a place of its own
             quoted = sources.take(link)
             places.append(
-                LinkPlace(link, link.original, quoted, link.key, is_certain=quoted is not None)
+                LocatedLink(link, link.original, quoted, link.key, is_certain=quoted is not None)
             )
-    places += [LinkPlace(link, parsed.body) for link in parsed.links]
+    places += [LocatedLink(link, parsed.body) for link in parsed.links]
     return Referrer(path, tuple(places))
 
 

@@ -29,7 +29,7 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
-from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
+from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
 from .resolve import encode_destination, is_balanced, resolve, wiki_holds
 from .rewrite import FileEdits, file_edits, is_percent_encoded, order_edits
 
@@ -186,9 +186,9 @@ def _plan(
     referrers: Iterable[Referrer],
     own: Edit,
 ) -> Iterator[FileEdits]:
-    remembered = _remembering(rename_segments)
+    remembered = _remember_answers(rename_segments)
 
-    def rewrite_link(place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def rewrite_link(place: LocatedLink, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
         return _rewrite_link(place, remembered) if leads_here else []
 
@@ -216,7 +216,7 @@ def _plan(
             yield file
 
 
-def _remembering(rename_segments: RenameSegments) -> RenameSegments:
+def _remember_answers(rename_segments: RenameSegments) -> RenameSegments:
     """Return a function that renames each subpath once.
 
     Many links have the same one, and to rename it takes a look at all headings.
@@ -238,7 +238,7 @@ def _remembering(rename_segments: RenameSegments) -> RenameSegments:
     return remembered
 
 
-def _rewrite_link(place: LinkPlace, rename_segments: RenameSegments) -> list[Edit]:
+def _rewrite_link(place: LocatedLink, rename_segments: RenameSegments) -> list[Edit]:
     """Return the edits of a link's segments.
 
     Raises: Unwritable.
@@ -268,12 +268,12 @@ def _rewrite_link(place: LinkPlace, rename_segments: RenameSegments) -> list[Edi
     return [place.edit(whole, "#".join(_write_segment(place, part) for part in after))]
 
 
-def _read(place: LinkPlace, span: Span) -> str:
+def _read(place: LocatedLink, span: Span) -> str:
     raw = span.slice(place.host)
     return raw if place.link.style == "wiki" else decode(raw)
 
 
-def _write_segment(place: LinkPlace, part: str) -> str:
+def _write_segment(place: LocatedLink, part: str) -> str:
     if place.link.style == "wiki":
         return part
     ascii_only = is_percent_encoded(place.link.target_span.slice(place.host))

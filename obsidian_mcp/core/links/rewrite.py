@@ -27,7 +27,7 @@ from obsidian_mcp.core.text.vault_path import (
     parent,
 )
 
-from .link_spans import CardPath, LinkPlace, Referrer, Unwritable
+from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
 from .resolve import (
     clean,
     destination,
@@ -152,7 +152,7 @@ def plan(
 
 def file_edits(
     referrer: Referrer,
-    rewrite_link: Callable[[LinkPlace, VaultPath], list[Edit]],
+    rewrite_link: Callable[[LocatedLink, VaultPath], list[Edit]],
     rewrite_card: Callable[[CardPath], list[Edit]] = lambda _: [],
 ) -> FileEdits:
     """Return the edits of a file that two functions give its links and cards.
@@ -217,7 +217,7 @@ class _Change:
             return []
         return [Edit(card.path.place(Span(0, len(card.path.value))), card.path.write_quoted(goal))]
 
-    def rewrite_link(self, place: LinkPlace, source: VaultPath) -> list[Edit]:
+    def rewrite_link(self, place: LocatedLink, source: VaultPath) -> list[Edit]:
         """Return the edits after which a link leads where it led before.
 
         Raises: Unwritable.
@@ -278,7 +278,7 @@ class _Change:
         )
 
     def _as_markdown(
-        self, place: LinkPlace, goal: VaultPath, home: VaultPath, names: Mapping[str, str]
+        self, place: LocatedLink, goal: VaultPath, home: VaultPath, names: Mapping[str, str]
     ) -> Edit:
         """Return a wikilink as a Markdown link: the new name has characters that end a wikilink
         (RENAME-08).
@@ -312,7 +312,7 @@ class _Change:
 _NO_BRACKETS = str.maketrans("", "", "\\[]")
 
 
-def path_edit(place: LinkPlace, path: str) -> Edit:
+def path_edit(place: LocatedLink, path: str) -> Edit:
     """Return the edit that gives a link another path.
 
     Raises: Unwritable.
@@ -335,7 +335,7 @@ def path_edit(place: LinkPlace, path: str) -> Edit:
     return place.edit(whole, f"<{inner}{place.host[span.end : whole.end]}>")
 
 
-def _display_edit(place: LinkPlace, path: str, names: Mapping[str, str]) -> list[Edit]:
+def _display_edit(place: LocatedLink, path: str, names: Mapping[str, str]) -> list[Edit]:
     """Return the edit of a display that is the old name: it becomes the new one (RENAME-06).
 
     It is removed where the target now says the same.

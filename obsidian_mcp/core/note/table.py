@@ -15,6 +15,7 @@ from . import sections
 from .parser import Note, parse
 
 TABLES_SHOWN = 20
+"""Tables that a message lists."""
 _NUMBER = re.compile(r"[-+]?[\d., '_]*\d(?:[.,]\d+)?\s*%?")
 
 
@@ -30,8 +31,8 @@ class Row(NamedTuple):
     tail: str
 
     def cell(self, index: int) -> str:
-        """Return what a cell says; empty where the row is too short for it."""
-        return shown(self.cells[index]) if index < len(self.cells) else ""
+        """Return the text of a cell; empty where the row is too short for it."""
+        return show_cell(self.cells[index]) if index < len(self.cells) else ""
 
     @property
     def line(self) -> str:
@@ -55,7 +56,7 @@ class Table(NamedTuple):
 
     @property
     def columns(self) -> list[str]:
-        return [shown(cell) for cell in self.header.cells]
+        return [show_cell(cell) for cell in self.header.cells]
 
     @property
     def lines(self) -> Iterator[str]:
@@ -75,10 +76,15 @@ class LocatedTable(NamedTuple):
         return self.line <= line < self.line + 2 + len(self.table.rows)
 
     def number_at(self, line: int) -> int:
-        """Return the number of the row at a line of the note, from 1. Raises: InvalidArguments."""
+        """Return the number of the row at a line of the note, from 1.
+
+        Raises: InvalidArguments.
+        """
         first, last = self.line + 2, self.line + 1 + len(self.table.rows)
         if not first <= line <= last:
-            message = f"Line {line} is no row of the table, whose rows are the lines {first} to {last}."
+            message = (
+                f"Line {line} is no row of the table, whose rows are the lines {first} to {last}."
+            )
             raise InvalidArguments(message, argument="line")
         return line - first + 1
 
@@ -98,8 +104,11 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
 
 
 def locate(body: str, number: int = 0, section: str = "", line: int = 0) -> LocatedTable:
-    """Return the only table, or that of a number from 1, in the note or a section, or that of a
-    line of the note. Raises: TextNotFound, AmbiguousName, SectionNotFound."""
+    """Return the only table, or the table of a number from 1, or the table at a line of the note.
+
+    The number counts in the note, or in a `section`. Raises: TextNotFound, AmbiguousName with the
+    tables there are, SectionNotFound.
+    """
     parsed = parse(body)
     tables = read_tables(parsed)
     if section:
@@ -127,7 +136,7 @@ def _describe_choice(tables: Sequence[LocatedTable], place: str) -> str:
     return f"The note has {len(tables)} tables{place}. Give the number of one: {choices}{more}."
 
 
-def written(body: str, located: LocatedTable, table: Table) -> str:
+def write_table(body: str, located: LocatedTable, table: Table) -> str:
     """Return the note with its table replaced; line ends stay."""
     newline = "\r\n" if "\r\n" in body else "\n"
     old_lines = split_lines(located.span.slice(body))
@@ -141,7 +150,7 @@ def read_row(line: str) -> Row:
     """Return a line of a table in its parts; joined again they are the line."""
     start = len(line) - len(line.lstrip())
     start += line.startswith("|", start)
-    bars = [found.start() for found in re.finditer(r"\\.|\|", line[start:]) if found[0] == "|"]
+    bars = [mark.start() for mark in re.finditer(r"\\.|\|", line[start:]) if mark[0] == "|"]
     end = len(line)
     tail = ""
     if bars and not line[start + bars[-1] + 1 :].strip():
@@ -152,13 +161,13 @@ def read_row(line: str) -> Row:
     return Row(line[:start], cells, tail)
 
 
-def shown(cell: str) -> str:
-    """Return what a cell says, without the blanks around it and with its pipes plain."""
+def show_cell(cell: str) -> str:
+    """Return the text of a cell without the blanks around it and with its pipes plain."""
     return printable(cell).strip().replace("\\|", "|")
 
 
 def number_of(text: str) -> float | None:
-    """Return the number that a cell says, without marks of thousands and per cent; else None."""
+    """Return the number in a cell, without marks of thousands and per cent; None for other text."""
     if not _NUMBER.fullmatch(text):
         return None
     plain = re.sub(r"[ '_%]", "", text)

@@ -9,7 +9,7 @@ from typing import Final, Literal
 from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.errors import InvalidArguments
 
-from .table import Row, Table, number_of, shown
+from .table import Row, Table, number_of, show_cell
 from .table_names import ColumnName, ColumnNames, RowName, RowNames
 from .table_places import Places
 
@@ -47,7 +47,7 @@ class _Line:
     def replace(self, column: int, value: str, *, to_right: bool = False) -> None:
         """Let a cell say `value`; one that says so already keeps its bytes (TABLE-2)."""
         source = self.cell(column) or " "
-        if shown(source) != value.strip():
+        if show_cell(source) != value.strip():
             self.put(column, _pad(source, value, to_right=to_right))
 
     def row(self, columns: Sequence[int], first_added: int) -> Row:
@@ -61,7 +61,7 @@ class _Line:
             _end_without_pipe(cells, columns, first_added)
         written = (*cells, *self.surplus)
         if len(written) < 2 and written != self.written.cells:
-            # one cell is a line of a table only between pipes (TABLE-4)
+            # One cell is a line of a table only between pipes (TABLE-4).
             lead = lead if "|" in lead else f"{lead}|"
             tail = tail if "|" in tail else f"|{tail}"
         return Row(lead, written, tail)
@@ -125,7 +125,7 @@ class TableEdit:
     def _cell(self, row: int, column: int) -> str:
         """Return what a cell says now."""
         if row in self._changed:
-            return shown(self._changed[row].cell(column) or "")
+            return show_cell(self._changed[row].cell(column) or "")
         return self._as_read.rows[row - 1].cell(column - 1)
 
     def set_cell(self, row: RowName, column: ColumnName, value: str) -> None:
@@ -231,7 +231,7 @@ class TableEdit:
 def _escape(value: str) -> str:
     """Return a value as a cell can hold it: pipes escaped, lines parted by `<br>`."""
     value = "<br>".join(value.strip().splitlines())
-    return re.sub(r"(\\.)|\|", lambda found: found[1] or "\\|", value)
+    return re.sub(r"(\\.)|\|", lambda mark: mark[1] or "\\|", value)
 
 
 def _pad(cell: str, value: str, *, to_right: bool = False) -> str:

@@ -8,13 +8,16 @@ from typing import Final
 from obsidian_mcp.errors import InvalidArguments
 
 _BEFORE, _AT, _BEHIND = range(3)
-"""Where something stands, seen from a place of the table as it was read."""
+"""The sides of a place of the table as it was read."""
 
 
-def check_number(number: int, most: int, argument: str) -> int:
-    """Return a number that is from 1 to `most`. Raises: InvalidArguments."""
-    if not 1 <= number <= most:
-        message = f"{argument} must be from 1 to {most}, not {number}."
+def check_number(number: int, highest: int, argument: str) -> int:
+    """Return a number that is from 1 to `highest`.
+
+    Raises: InvalidArguments.
+    """
+    if not 1 <= number <= highest:
+        message = f"{argument} must be from 1 to {highest}, not {number}."
         raise InvalidArguments(message, argument=argument)
     return number
 
@@ -51,7 +54,10 @@ class Places:
         return sorted(self._places, key=self._places.__getitem__)
 
     def add(self, at: int | None = None) -> int:
-        """Add one before the place `at` or last, and return its number. Raises: InvalidArguments."""
+        """Add one before the place `at` or last, and return its number.
+
+        Raises: InvalidArguments.
+        """
         place = self.count + 1
         if at is not None:
             place = check_number(at, self.count + 1, "at")

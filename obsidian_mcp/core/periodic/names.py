@@ -56,11 +56,11 @@ class PeriodicNames:
     def settings(self) -> PeriodicSettings:
         """Return the settings as they are now."""
 
-        def read(name: str) -> str | None:
+        def read_setting(name: str) -> str | None:
             data = self._files.config(name)
             return None if data is None else data.decode("utf-8", "replace")
 
-        return read_settings(read, self._calendar.language, self._calendar.week_start)
+        return read_settings(read_setting, self._calendar.language, self._calendar.week_start)
 
     def locate(self, period: Period, text: str = "today") -> LocatedNote:
         """Return where the note of a period is that a text names: `yesterday`, `2026-W47`, `last`.

@@ -95,55 +95,62 @@ class PeriodicSettings(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -> PeriodicSettings:
-    """Return the settings in force.
+class _SettingsFiles:
+    """The settings files of a vault, with a warning for each that cannot be read."""
 
-    `language` and `week_start` (a weekday) go before those of the vault.
-    """
-    warnings: list[str] = []
+    def __init__(self, read_setting: ReadSetting) -> None:
+        self._read_setting = read_setting
+        self._warnings: dict[str, None] = {}
 
-    def load(name: str) -> object:
-        text = read(name)
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(self._warnings)
+
+    def load(self, name: str) -> object:
+        """Return the value of a file; None for an absent, empty or broken one."""
+        text = self._read_setting(name)
         if not text or not text.strip("\ufeff \t\r\n"):
             return None
         try:
             return json.loads(text.removeprefix("\ufeff"))
         except (ValueError, RecursionError) as error:
-            warnings.append(f"{name}: it is not readable as JSON ({error}); the default is used.")
+            warning = f"{name}: it is not readable as JSON ({error}); the default is used."
+            self._warnings[warning] = None
             return None
 
-    plugins = load("community-plugins.json")
-    enabled = plugins if isinstance(plugins, list) else []
+    def load_members(self, name: str) -> Members:
+        return Members(self.load(name))
 
-    def load_plugin(plugin: str) -> Members | None:
-        return Members(load(f"plugins/{plugin}/data.json")) if plugin in enabled else None
+    def load_plugins(self, *plugins: str) -> list[Members | None]:
+        """Return the settings of community plugins; None for one that is not enabled."""
+        value = self.load("community-plugins.json")
+        enabled = value if isinstance(value, list) else []
+        return [
+            self.load_members(f"plugins/{plugin}/data.json") if plugin in enabled else None
+            for plugin in plugins
+        ]
 
-    periodic, calendar, templater = map(load_plugin, (_PERIODIC_NOTES, _CALENDAR, TEMPLATER))
-    rules = {} if periodic is None else _periodic_notes(periodic)
-    for period in PERIODS:
-        if period in rules:
-            continue
-        if period == "day":
-            daily = Members(load("daily-notes.json"))
-            is_on = _has_daily_notes(load("core-plugins.json"))
-            rules[period] = _rule(period, daily, "core", configured=is_on)
-        elif period == "week" and calendar is not None:
-            rules[period] = _rule(
-                period,
-                calendar,
-                "calendar",
-                ("weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate"),
-            )
-        else:
-            rules[period] = _rule(period, Members(None), "default", configured=False)
-    of_calendar, of_app = calendar or Members(None), Members(load("app.json"))
-    in_order = (
-        (of_calendar, of_app) if rules["week"].source == "calendar" else (of_app, of_calendar)
-    )
-    templates, unique = Members(load("templates.json")), Members(load("zk-prefixer.json"))
+
+def read_settings(
+    read_setting: ReadSetting, language: str = "", week_start: str = ""
+) -> PeriodicSettings:
+    """Return the settings in force.
+
+    `language` and `week_start` (a weekday) go before those of the vault.
+    """
+    files = _SettingsFiles(read_setting)
+    periodic, calendar, templater = files.load_plugins(_PERIODIC_NOTES, _CALENDAR, TEMPLATER)
+    rules = _read_rules(files, periodic, calendar)
+    of_calendar, of_app = calendar or Members(None), files.load_members("app.json")
+    by_precedence = (of_app, of_calendar)
+    if rules["week"].source == "calendar":
+        by_precedence = (of_calendar, of_app)
+    templates = files.load_members("templates.json")
+    unique = files.load_members("zk-prefixer.json")
+    composer = files.load_members("note-composer.json")
     return PeriodicSettings(
         rules,
-        _locale(language, week_start, in_order),
+        _locale(language, week_start, by_precedence),
         TemplateSettings(
             templates.text("folder"),
             templates.text("dateFormat", TemplateSettings().date_format),
@@ -154,10 +161,30 @@ def read_settings(read: ReadSetting, language: str = "", week_start: str = "") -
             unique.text("format", UniqueNotes().format),
             unique.text("template"),
         ),
-        Members(load("note-composer.json")).text("template"),
+        composer.text("template"),
         None if templater is None else _templater(templater),
-        tuple(dict.fromkeys(warnings)),
+        files.warnings,
     )
+
+
+def _read_rules(
+    files: _SettingsFiles, periodic: Members | None, calendar: Members | None
+) -> dict[Period, PeriodRule]:
+    """Return the rule of each period: of Periodic Notes, else of the core plugin or Calendar."""
+    rules = {} if periodic is None else _periodic_notes(periodic)
+    for period in PERIODS:
+        if period in rules:
+            continue
+        if period == "day":
+            daily = files.load_members("daily-notes.json")
+            is_on = _has_daily_notes(files.load("core-plugins.json"))
+            rules[period] = _rule(period, daily, "core", configured=is_on)
+        elif period == "week" and calendar is not None:
+            keys = ("weeklyNoteFolder", "weeklyNoteFormat", "weeklyNoteTemplate")
+            rules[period] = _rule(period, calendar, "calendar", keys)
+        else:
+            rules[period] = _rule(period, Members(None), "default", configured=False)
+    return rules
 
 
 def _periodic_notes(values: Members) -> dict[Period, PeriodRule]:

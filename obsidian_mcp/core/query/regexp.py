@@ -28,7 +28,7 @@ SOURCE_SHOWN = 99
 """Code points of an expression in a message."""
 END = 2**31 - 1
 """Behind the end of every text: the largest place that `regex` accepts on Windows."""
-Outcome = TypeVar("Outcome")
+SearchOutcome = TypeVar("SearchOutcome")
 
 _IN_WORDS = (
     rf"(?:[A-Za-z0-9]|(?={SPACED})[^\x00-\x7f]|\\[wdb]"
@@ -41,7 +41,7 @@ It is a text, not a pattern: `regex` compiles and remembers it at the first such
 """
 
 
-def search_within_limit(attempt: Callable[..., Outcome]) -> Outcome:
+def search_within_limit(attempt: Callable[..., SearchOutcome]) -> SearchOutcome:
     """Return the result of a search, whose keyword `timeout` is the seconds that it may take.
 
     The clock of `regex` counts the work of all threads on some systems and runs ahead of ours. So a

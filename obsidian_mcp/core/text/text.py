@@ -55,10 +55,10 @@ class Span(NamedTuple):
         return text[self.start : self.end]
 
 
-def too_large(path: str, size: int, most: int = MAX_FILE_BYTES) -> StorageFailed:
+def too_large(path: str, size: int, limit: int = MAX_FILE_BYTES) -> StorageFailed:
     """Return the refusal to read a file of more bytes than are read at once."""
     return StorageFailed(
-        f"{printable(path)!r} is {size:,} bytes; the most that is read at once is {most:,}.",
+        f"{printable(path)!r} is {size:,} bytes; the most that is read at once is {limit:,}.",
         path=printable(path),
         size=size,
     )

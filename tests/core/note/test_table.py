@@ -16,7 +16,7 @@ NOTE = "# T\n\n| Part  | mm |\n| :---- | -: |\n| wheel | 42 |\n|  [[A\\|b]]|7 |\
 
 def edited(change: str, *arguments: object, body: str = NOTE, **named: object) -> str:
     located = table.locate(body)
-    return table.written(body, located, changed(located.table, change, *arguments, **named))
+    return table.write_table(body, located, changed(located.table, change, *arguments, **named))
 
 
 def changed(before: Table, change: str, *arguments: object, **named: object) -> Table:
@@ -33,7 +33,7 @@ def lines(change: str, *arguments: object) -> list[str]:
 def test_a_table_that_is_not_changed_keeps_every_byte() -> None:
     """TABLE-1"""
     located = table.locate(NOTE)
-    assert table.written(NOTE, located, located.table) == NOTE
+    assert table.write_table(NOTE, located, located.table) == NOTE
     assert located.table.columns == ["Part", "mm"]
     assert located.line == 3
 
@@ -66,7 +66,7 @@ def test_a_backslash_at_the_end_of_a_value_does_not_join_two_cells() -> None:
     for row in (1, 2):
         for value in ("\\", "c\\", "\\\\"):
             after = table.locate(edited("set_cell", row, 1, value, body=body)).table
-            assert [table.shown(cell) for cell in after.rows[row - 1].cells][:1] == [value]
+            assert [table.show_cell(cell) for cell in after.rows[row - 1].cells][:1] == [value]
             assert len(after.rows[row - 1].cells) == 3 - row
 
 
@@ -76,7 +76,7 @@ def test_an_emptied_cell_at_an_end_without_pipe_moves_no_other(column: int, line
     body = "x | y | z\n--- | --- | ---\na | b | c\n"
     after = edited("set_cell", 1, column, "", body=body)
     assert after == body.replace("a | b | c", line)
-    assert [table.shown(cell) for cell in table.locate(after).table.rows[0].cells].index("") == column - 1
+    assert [table.show_cell(cell) for cell in table.locate(after).table.rows[0].cells].index("") == column - 1
 
 
 def test_rows_are_added_moved_and_removed() -> None:
@@ -189,13 +189,13 @@ def test_no_other_cell_changes(cells: list[list[str]], newline: str, value: str)
     rows = [header, ["---"] * len(header), *safe]
     body = newline.join(["intro", "", *("|" + "|".join(row) + "|" for row in rows), "", "end"])
     located = table.locate(body)
-    after = table.written(body, located, changed(located.table, "set_cell", 1, 1, value))
+    after = table.write_table(body, located, changed(located.table, "set_cell", 1, 1, value))
     was, now = body.split(newline), after.split(newline)
     assert [line for at, line in enumerate(now) if at != 4] == [line for at, line in enumerate(was) if at != 4]
     assert read_row(now[4]).cells[1:] == read_row(was[4]).cells[1:]
     plain = value.strip()
     if "\\" not in plain:
-        assert table.shown(read_row(now[4]).cells[0]) == plain
+        assert table.show_cell(read_row(now[4]).cells[0]) == plain
 
 
 @given(
@@ -213,9 +213,9 @@ def test_rows_keep_their_spacing_when_another_one_changes(
     body = "\n".join(["| h | i |", "|---|:-:|  ", *rows, "", "end"])
     located = table.locate(body)
     was = body.split("\n")
-    now = table.written(body, located, changed(located.table, "set_cell", 1, 1, "new")).split("\n")
+    now = table.write_table(body, located, changed(located.table, "set_cell", 1, 1, "new")).split("\n")
     assert [line for at, line in enumerate(now) if at != 2] == [line for at, line in enumerate(was) if at != 2]
-    with_row = table.written(body, located, changed(located.table, "add_row", ["x", "y"])).split("\n")
+    with_row = table.write_table(body, located, changed(located.table, "add_row", ["x", "y"])).split("\n")
     assert [line for at, line in enumerate(with_row) if at != 2 + len(rows)] == was
     backwards = changed(located.table, "move_row", 1, len(rows)).lines
     assert [*backwards][2:] == [*rows[1:], rows[0]]
