@@ -78,8 +78,8 @@ class EditableNote(NamedTuple):
     def settle(self, expected: Mapping[str, YamlValue], candidates: Iterable[str], key: str) -> str:
         """Return the first candidate that reads back exactly as expected.
 
-        The text below the frontmatter must be unchanged, too. Raises: PropertiesUnreadable where no
-        candidate does.
+        The text below the frontmatter must be unchanged, too.
+        Raises: PropertiesUnreadable where no candidate does.
         """
         expected_items = list(expected.items())
         for candidate in candidates:

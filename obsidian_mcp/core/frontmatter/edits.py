@@ -45,8 +45,8 @@ def set_property(body: str, key: str, value: YamlValue) -> str:
 def set_properties(body: str, values: Mapping[str, YamlValue], *, joins_lists: bool = False) -> str:
     """Return the body with properties set, and those removed whose value is None.
 
-    With `joins_lists`, a list gets the items that it lacks. Raises: PropertiesUnreadable,
-    InvalidArguments.
+    With `joins_lists`, a list gets the items that it lacks.
+    Raises: PropertiesUnreadable, InvalidArguments.
     """
     for key, value in values.items():
         checkpoint()  # each property takes longer the more there are

@@ -107,7 +107,8 @@ def outline(body: str, block: Block) -> Outline:
     """Return the top-level properties of a block with their positions, in code points of the body.
 
     Where the mapping has no braces, the `span` of a property is its whole lines with the last line
-    end. Raises: NoValue for an empty block, InvalidYaml for a broken one.
+    end.
+    Raises: NoValue for an empty block, InvalidYaml for a broken one.
     """
     places = Outline(block.yaml_span.start)
     yaml12.load(block.yaml_span.slice(body), places)

@@ -54,7 +54,8 @@ class Blocks:
 def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
     """Return the blocks of `body` from line `first_line` on.
 
-    `line_starts` are the offsets of all its lines. Raises: OperationTimeout.
+    `line_starts` are the offsets of all its lines.
+    Raises: OperationTimeout.
     """
     reader = _Reader(body, line_starts)
     stack, blocks = reader.stack, reader.blocks

@@ -62,7 +62,8 @@ def finished_lane(note: Note) -> Heading | None:
 def check_edit(path: str, before: str, after: str) -> None:
     """Refuse an edit that adds text to a board that is no card of a lane (BOARD-2).
 
-    Text of that kind that the board had before may stay. Raises: NotText.
+    Text of that kind that the board had before may stay.
+    Raises: NotText.
     """
     if not is_board(before):
         return

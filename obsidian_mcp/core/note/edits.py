@@ -113,7 +113,8 @@ def insert_text(body: str, content: str, position: Position = "append", heading:
     """Return a note with text on lines of its own at a place (EDIT-02, EDIT-10).
 
     With `heading`, the place is in that section (PERIODIC-18). A note without a last line end stays
-    so. Raises: SectionNotFound, StorageFailed.
+    so.
+    Raises: SectionNotFound, StorageFailed.
     """
     check_growth(body, content)
     if heading:

@@ -106,8 +106,8 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
 def locate(body: str, number: int = 0, section: str = "", line: int = 0) -> LocatedTable:
     """Return the only table, or the table of a number from 1, or the table at a line of the note.
 
-    The number counts in the note, or in a `section`. Raises: TextNotFound, AmbiguousName with the
-    tables there are, SectionNotFound.
+    The number counts in the note, or in a `section`.
+    Raises: TextNotFound, AmbiguousName with the tables there are, SectionNotFound.
     """
     parsed = parse(body)
     tables = read_tables(parsed)

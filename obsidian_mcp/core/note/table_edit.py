@@ -129,7 +129,10 @@ class TableEdit:
         return self._as_read.rows[row - 1].cell(column - 1)
 
     def set_cell(self, row: RowName, column: ColumnName, value: str) -> None:
-        """Let a cell say something else. Raises: InvalidArguments, AmbiguousName."""
+        """Let a cell say something else.
+
+        Raises: InvalidArguments, AmbiguousName.
+        """
         line = self._line(self._row_names.find(row))
         column_number = self._column_names.find(column)
         delimiter = (self._delimiters.cell(column_number) or "").strip()
@@ -137,7 +140,9 @@ class TableEdit:
         line.replace(column_number, value, to_right=to_right)
 
     def add_row(self, values: Sequence[str] | Mapping[str, str], at: int | None = None) -> None:
-        """Put a row before the place `at`, or last. Raises: InvalidArguments.
+        """Put a row before the place `at`, or last.
+
+        Raises: InvalidArguments.
 
         `values` are by header, or in the order of the columns.
         """
@@ -149,7 +154,9 @@ class TableEdit:
         self._changed[self._rows.add(at)] = line
 
     def _by_column(self, values: Sequence[str] | Mapping[str, str]) -> dict[int, str]:
-        """Return values by the number of their column. Raises: InvalidArguments.
+        """Return values by the number of their column.
+
+        Raises: InvalidArguments.
 
         The order of the columns is that of the table as it was read; those that were added by the
         same call come last.
@@ -165,15 +172,23 @@ class TableEdit:
         return texts
 
     def remove_row(self, row: RowName) -> None:
-        """Take out a row. Raises: InvalidArguments, AmbiguousName."""
+        """Take out a row.
+
+        Raises: InvalidArguments, AmbiguousName.
+        """
         self._rows.remove(self._row_names.find(row))
 
     def move_row(self, row: RowName, at: int) -> None:
-        """Let a row take the place `at`. Raises: InvalidArguments, AmbiguousName."""
+        """Let a row take the place `at`.
+
+        Raises: InvalidArguments, AmbiguousName.
+        """
         self._rows.move(self._row_names.find(row), at)
 
     def sort(self, column: ColumnName, *, descending: bool = False) -> None:
-        """Order the rows by a column. Raises: InvalidArguments.
+        """Order the rows by a column.
+
+        Raises: InvalidArguments.
 
         Numbers come by size, before text in any case; empty cells are last (TABLE-5).
         """
@@ -196,7 +211,10 @@ class TableEdit:
         at: int | None = None,
         align: Align = "none",
     ) -> None:
-        """Put a column before the place `at`, or last. Raises: InvalidArguments."""
+        """Put a column before the place `at`, or last.
+
+        Raises: InvalidArguments.
+        """
         column = self._columns.add(at)
         self._column_names.set_new(column, name.strip())
         blank = " " * (len(name) + 2)
@@ -210,7 +228,10 @@ class TableEdit:
             put(self._line(number), value)
 
     def remove_column(self, column: ColumnName) -> None:
-        """Take out a column, but for the last one. Raises: InvalidArguments."""
+        """Take out a column, but for the last one.
+
+        Raises: InvalidArguments.
+        """
         number = self._column_names.find(column)
         if self._columns.size == 1:
             message = "The last column of a table cannot be removed."
@@ -218,11 +239,17 @@ class TableEdit:
         self._columns.remove(number)
 
     def move_column(self, column: ColumnName, at: int) -> None:
-        """Let a column take the place `at`. Raises: InvalidArguments."""
+        """Let a column take the place `at`.
+
+        Raises: InvalidArguments.
+        """
         self._columns.move(self._column_names.find(column), at)
 
     def rename_column(self, column: ColumnName, to: str) -> None:
-        """Let a column have another header. Raises: InvalidArguments."""
+        """Let a column have another header.
+
+        Raises: InvalidArguments.
+        """
         number = self._column_names.find(column)
         self._header.replace(number, to)
         self._column_names.set_new(number, to.strip())

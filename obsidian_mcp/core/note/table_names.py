@@ -34,7 +34,10 @@ def _number_in(text: str) -> int | None:
 
 
 def _check_is_there(places: Places, number: int, noun: str) -> int:
-    """Return a number that is in the table now. Raises: InvalidArguments."""
+    """Return a number that is in the table now.
+
+    Raises: InvalidArguments.
+    """
     if not places.has(number):
         message = f"The {noun} of number {number} was removed by an operation before this one."
         raise InvalidArguments(message, argument=noun)
@@ -63,14 +66,20 @@ class ColumnNames:
         self._new_headers[number] = header
 
     def find(self, name: ColumnName) -> int:
-        """Return the number of a column that is in the table now. Raises: InvalidArguments."""
+        """Return the number of a column that is in the table now.
+
+        Raises: InvalidArguments.
+        """
         number = self._exact.get(name.strip()) if isinstance(name, str) else None
         if isinstance(name, str) and (number is None or not self._places.has(number)):
             number = self._find_new(name.strip()) or number
         return _check_is_there(self._places, number or self.find_as_read(name), "column")
 
     def find_as_read(self, name: ColumnName) -> int:
-        """Return the number of a column of the table as it was read. Raises: InvalidArguments."""
+        """Return the number of a column of the table as it was read.
+
+        Raises: InvalidArguments.
+        """
         number: int | None
         if isinstance(name, str):
             text = name.strip()
@@ -104,7 +113,10 @@ class RowNames:
         self._by_cell: dict[int, dict[str, list[int]]] = {}
 
     def find(self, name: RowName) -> int:
-        """Return the number of a row. Raises: InvalidArguments, AmbiguousName."""
+        """Return the number of a row.
+
+        Raises: InvalidArguments, AmbiguousName.
+        """
         number = name if isinstance(name, int) else self._find_by_cells(name)
         number = check_number(number, len(self._rows), "row")
         return _check_is_there(self._places, number, "row")

@@ -66,7 +66,9 @@ class Places:
         return self._highest
 
     def move(self, number: int, at: int) -> None:
-        """Let one that is there take the place `at`. Raises: InvalidArguments.
+        """Let one that is there take the place `at`.
+
+        Raises: InvalidArguments.
 
         It passes the one whose place that is: from above it comes behind that, from below before
         it. One that has come to this place already stays.

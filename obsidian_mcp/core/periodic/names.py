@@ -65,8 +65,9 @@ class PeriodicNames:
     def locate(self, period: Period, text: str = "today") -> LocatedNote:
         """Return where the note of a period is that a text names: `yesterday`, `2026-W47`, `last`.
 
-        (PERIODIC-9) Raises: InvalidArguments for no such period, InvalidName for a path that cannot
-        be, PermissionDenied for a hidden path (POL-18).
+        (PERIODIC-9)
+        Raises: InvalidArguments for no such period, InvalidName for a path that cannot be,
+        PermissionDenied for a hidden path (POL-18).
         """
         settings = self.settings
         spoken = _BARE.get(text.strip().lower(), text)

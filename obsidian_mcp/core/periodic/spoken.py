@@ -19,8 +19,9 @@ def read_date(text: str, period: Period, rules: PeriodRules, locale: Locale, tod
     """Return a day of the note of this period that a text names: `yesterday`, `2026-W47`, `Q4`.
 
     A day, or a shorter period, means the period that contains it. A name in the period's own format
-    is that period. Raises: InvalidArguments for a text that names no date, for a longer period and
-    for several days.
+    is that period.
+    Raises: InvalidArguments for a text that names no date, for a longer period and for several
+    days.
     """
     if rules[period].configured and (own := note_day(rules[period], text.strip(), locale, today)):
         return own

@@ -43,8 +43,8 @@ IsKnown = Callable[[TemplateCall], bool]
 def read_template(text: str, template: str, is_known: IsKnown) -> Iterator[str | TemplateCommand]:
     """Yield the literal parts and the commands of a template.
 
-    The white space that commands ask to cut is cut. Raises: TemplateFailed for a command that is
-    none, or that calls a function that is not known.
+    The white space that commands ask to cut is cut.
+    Raises: TemplateFailed for a command that is none, or that calls a function that is not known.
     """
     position = counted = 0
     line = 1

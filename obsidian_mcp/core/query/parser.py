@@ -51,7 +51,8 @@ def with_days(query: str, today: Callable[[], date]) -> str:
     """Return a query in which dates stand for days in words (QUERY-56).
 
     Words behind `>` and `<` become dates. Words that are the value of a property become a choice:
-    the value is those words, or one of the dates. Raises: QueryInvalid.
+    the value is those words, or one of the dates.
+    Raises: QueryInvalid.
     """
     if _HAS_VALUE.search(query) is None:
         return query

@@ -40,8 +40,8 @@ def make_name_test(key: QueryNode) -> Callable[[str], bool]:
 def make_value_test(node: QueryNode | None, match_case: bool | None) -> Callable[[object], bool]:
     """Return a test of property values (QUERY-51 to QUERY-55).
 
-    A term is true of a list if it is true of one of its items. Raises: TypeError for a node that
-    the parser puts into no value.
+    A term is true of a list if it is true of one of its items.
+    Raises: TypeError for a node that the parser puts into no value.
     """
     match node:
         case None:

@@ -46,8 +46,8 @@ def search_within_limit(attempt: Callable[..., SearchOutcome]) -> SearchOutcome:
 
     The clock of `regex` counts the work of all threads on some systems and runs ahead of ours. So a
     search that `regex` stops too early goes on from its beginning, until our clock says that the
-    time is over. Raises: TimeoutError after SECONDS; OperationTimeout when the time of the call is
-    over.
+    time is over.
+    Raises: TimeoutError after SECONDS; OperationTimeout when the time of the call is over.
     """
     end = time.monotonic() + SECONDS
     while True:
@@ -118,7 +118,10 @@ class RegExp(NamedTuple):
             raise self._timeout() from None
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the matches that are not empty. Raises: OperationTimeout."""
+        """Yield the matches that are not empty.
+
+        Raises: OperationTimeout.
+        """
         at = 0
         while at <= len(text):
             try:

@@ -31,7 +31,8 @@ class InvalidRegExp(ValueError):
 def read_character(source: str, start: int, at: int) -> tuple[str, int]:
     """Return the character of the escape whose backslash is at `start`, and where it ends.
 
-    `at` is behind the backslash. Raises: InvalidRegExp.
+    `at` is behind the backslash.
+    Raises: InvalidRegExp.
     """
     if pair := _SURROGATES.match(source, at):
         high, low = (int(code, 16) for code in pair.groups())

@@ -80,8 +80,8 @@ def parse(text: str) -> JsonDocument:
 def put(text: str, path: Sequence[str], value: Any) -> str:
     """Return the text with `value` at a path of member names; missing members are created.
 
-    A text without any value counts as an empty object. Raises: Unreadable; ValueError when the path
-    leads through a value that is no object.
+    A text without any value counts as an empty object.
+    Raises: Unreadable; ValueError when the path leads through a value that is no object.
     """
     if _end_of_blank(text) == len(text):
         gap = "\n" if text and not text.endswith("\n") else ""
@@ -102,7 +102,8 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
 def remove(text: str, path: Sequence[str]) -> str:
     """Return the text without the member at a path.
 
-    All duplicates of it go, because else an earlier one would count again. Raises: Unreadable.
+    All duplicates of it go, because else an earlier one would count again.
+    Raises: Unreadable.
     """
     while True:
         node = parse(text).root

@@ -51,7 +51,10 @@ class LineMatcher(SequenceMatcher[str]):
         self._old, self._new = old, new
 
     def get_opcodes(self) -> list[Opcode]:
-        """Return how the new text is made of the old one. Raises: OperationTimeout."""
+        """Return how the new text is made of the old one.
+
+        Raises: OperationTimeout.
+        """
         opcodes: list[Opcode] = []
         old_at = new_at = 0
         end = EqualRun(len(self._old), len(self._new), 0)
@@ -111,7 +114,10 @@ class _Comparison:
         self._blocks: list[EqualRun] = []
 
     def blocks(self) -> list[EqualRun]:
-        """Return the blocks of equal lines, in no order. Raises: OperationTimeout."""
+        """Return the blocks of equal lines, in no order.
+
+        Raises: OperationTimeout.
+        """
         parts = [_Part(0, len(self._old), 0, len(self._new))]
         while parts:
             checkpoint()

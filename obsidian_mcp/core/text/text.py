@@ -72,7 +72,8 @@ def byte_count(text: str) -> int:
 def check_size(size: int, path: str = "") -> None:
     """Check the size of a file that is about to be written, in bytes or in characters.
 
-    A file above MAX_FILE_BYTES could be written but not read back. Raises: StorageFailed.
+    A file above MAX_FILE_BYTES could be written but not read back.
+    Raises: StorageFailed.
     """
     if size > MAX_FILE_BYTES:
         subject = repr(printable(path)) if path else "The file"

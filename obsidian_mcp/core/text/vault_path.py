@@ -51,7 +51,8 @@ def name_key(name: str) -> str:
 def parse(raw: str, *, subject: str = "name") -> VaultPath:
     """Return the normal form of a path as a person writes it.
 
-    `subject` says in messages what the path is of. Raises: as `clean`.
+    `subject` says in messages what the path is of.
+    Raises: as `clean`.
     """
     return VaultPath(unicodedata.normalize("NFC", clean(raw, subject=subject)))
 
@@ -60,8 +61,9 @@ def clean(raw: str, *, subject: str = "name") -> str:
     """Return a path as a person writes it with only the separators that it needs.
 
     Its normal form stays: two files may differ in nothing else (NAME-06). `subject` says in
-    messages what the path is of. Raises: PermissionDenied for a path that leads outside the vault
-    or into a hidden folder, InvalidName for an empty one.
+    messages what the path is of.
+    Raises: PermissionDenied for a path that leads outside the vault or into a hidden folder,
+    InvalidName for an empty one.
     """
     if "\0" in raw:
         raise PermissionDenied(
