@@ -153,3 +153,5 @@ def _read_toml(text: str) -> dict[str, Any]:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise PolicyInvalid(f"The policy file is not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise PolicyInvalid("The policy file is nested too deeply. Remove brackets from it.") from error

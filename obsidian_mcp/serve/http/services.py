@@ -3,6 +3,7 @@ in (DOOR-13)."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -12,7 +13,6 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
-from obsidian_mcp import logger
 from obsidian_mcp.app import App
 
 from .access.access_control import AccessControl
@@ -21,6 +21,8 @@ from .dialect import Contract, Dialect
 from .sdk_sessions import SdkSessions, build_manager
 from .sessions import Sessions
 from .tool_service import ToolService, ToolSource
+
+log = logging.getLogger(__name__)
 
 REVOCATION_SECONDS: Final = 1.0
 """How long an open stream may outlive the key with which it was opened.
@@ -127,19 +129,27 @@ class Services:
     async def _end_revoked(self) -> None:
         while True:
             await anyio.sleep(REVOCATION_SECONDS)
-            for principal in list(self._by_principal):
-                if not self._access.still_admits(principal):
-                    logger(__name__).info(
-                        "%s may no longer come in", principal.name or "a client without a key"
-                    )
-                    service = self._by_principal.pop(principal)
-                    self._ending.append(service)
-                    self._tasks.start_soon(self._end, service)
+            try:
+                self._begin_ending()
+            except Exception:  # one look at the keys that fails must not end the server
+                log.exception("who may still come in could not be found out")
+
+    def _begin_ending(self) -> None:
+        """Begin to end the services of those who may no longer come in."""
+        for principal in list(self._by_principal):
+            if not self._access.still_admits(principal):
+                log.info("%s may no longer come in", principal.name or "a client without a key")
+                service = self._by_principal.pop(principal)
+                self._ending.append(service)
+                self._tasks.start_soon(self._end, service)
 
     async def _end(self, service: PrincipalService) -> None:
-        await service.end()
-        self._ending.remove(service)
-        await to_thread.run_sync(self._close_vaults, service)
+        try:
+            await service.end()
+            await to_thread.run_sync(self._close_vaults, service)
+            self._ending.remove(service)
+        except Exception:
+            log.exception("what was open for a principal could not be ended in order")
 
     def _close_vaults(self, service: PrincipalService) -> None:
         if service.app.vaults is not self._owner.vaults:

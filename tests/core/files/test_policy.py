@@ -143,3 +143,5 @@ def test_a_file_that_is_no_toml_allows_nothing() -> None:
     """POL-05"""
     with pytest.raises(PolicyInvalid, match="line 1"):
         PolicyFile("hidden = = 1").policy("v", "/v")
+    with pytest.raises(PolicyInvalid, match="nested too deeply"):
+        PolicyFile(f"hidden = {'[' * 5000}")

@@ -164,6 +164,24 @@ def test_the_open_streams_of_a_key_end_when_it_is_not_what_it_was(
         laptop.close()
 
 
+@pytest.mark.parametrize("is_bridge_open", [False, True])
+def test_the_streams_of_clients_without_a_key_end_once_there_is_one(
+    app: App, file: Path, *, is_bridge_open: bool
+) -> None:
+    """DOOR-09, DOOR-13."""
+    file.unlink()
+    with serving(app, open_bridge=is_bridge_open) as url:
+        nobody = McpSession(url)
+        with stream(url, nobody) as standing:
+            file.write_text(POLICY, encoding="utf-8")
+            for _ in standing.iter_raw():
+                pass  # until its end
+        assert plain_http.post(f"{url}/mcp", json=LIST, headers=nobody.headers).status_code == 401
+        bridge = plain_http.get(f"{url}/bridge/v1/tools")
+        assert bridge.status_code == (200 if is_bridge_open else 401)
+        nobody.close()
+
+
 def test_a_subscription_of_a_removed_key_ends_with_its_result(app: App, file: Path) -> None:
     """DOOR-13, END-06"""
     meta = {

@@ -13,7 +13,7 @@ from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
 
 from .challenge import WITHOUT_SIGN_IN, BearerChallenge
-from .principal import OWNER, Principal
+from .principal import BRIDGE, OWNER, Principal
 from .this_machine import host_name, is_from_here, is_local_page, is_loopback
 
 APP_ORIGIN: Final = "app://obsidian.md"
@@ -105,12 +105,14 @@ class AccessControl:
                 return principal
         if dialect.open_to_bridge and self._open_bridge and is_from_here(request):
             self._check_local_names(request)
-            return OWNER
+            return BRIDGE
         raise self._challenge.refuse(dialect.key_advice)
 
     def still_admits(self, principal: Principal) -> bool:
         """Return whether a principal that was resolved before may still come in (DOOR-13)."""
-        if principal == OWNER and (self._open_bridge or not self.is_locked):
+        if principal == BRIDGE:
+            return self._open_bridge
+        if principal == OWNER and not self.is_locked:
             return True
         return any(source.holds(principal) for source in self._sources)
 

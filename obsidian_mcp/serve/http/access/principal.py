@@ -50,6 +50,8 @@ class Principal:
     """What it is bound to, never a secret: the hash of a key, the id of a grant."""
 
 
+BRIDGE: Final = Principal(credential=b"--open-bridge")
+"""A program of this machine that sends no key where the bridge is open (DOOR-09)."""
 OWNER: Final = Principal()
 """Who comes in with a key that has no name, or to a server that asks for none: all that the server
 offers."""
