@@ -126,8 +126,10 @@ class EditableNote(NamedTuple):
                 yield body[:place] + "".join(line + newline for line in lines) + body[place:]
 
     def with_value(self, entry: PropertyEntry, value: YamlValue) -> Iterator[str]:
-        """Yield the body with a new value for a property; in a block list, only items that
-        differ change."""
+        """Yield the body with a new value for a property.
+
+        In a block list, only items that differ change.
+        """
         body = self.body
         if self.outline.flow is not None:
             between = body[entry.key_span.end : entry.value_span.start]
@@ -174,8 +176,10 @@ class EditableNote(NamedTuple):
                 yield body[: entry.span.start] + body[comments.end() :]
 
     def _with_items(self, entry: PropertyEntry, value: list[YamlValue], *, literal: bool) -> str:
-        """Return the body with the changed items of a block list; others and comments keep their
-        lines."""
+        """Return the body with the changed items of a block list.
+
+        Other items and comments keep their lines.
+        """
         body = self.body
         column = entry.value_span.start - _line_start(body, entry.value_span.start)
         ranges = [_item_lines(body, item.start, item.end, column) for item in entry.items]

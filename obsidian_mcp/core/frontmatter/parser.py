@@ -56,8 +56,10 @@ class Frontmatter:
 
 
 def locate(body: str) -> Block | None:
-    """Return the frontmatter block at the very start of a note; None without one (FM-01 to
-    FM-04)."""
+    """Return the frontmatter block at the very start of a note; None without one.
+
+    See FM-01 to FM-04.
+    """
     if not body.startswith(_OPENING):
         return None
     start = body.index("\n") + 1

@@ -18,8 +18,10 @@ _PLANES = range(13, 3, -1)
 
 
 def mask(text: str) -> Mask | None:
-    """Return the mask that hides the text's foreign characters; None if it has none, as nearly
-    always."""
+    """Return the mask that hides the text's foreign characters.
+
+    Return None if it has none, as nearly always.
+    """
     if _FOREIGN.search(text) or (
         "\\u" in text and any(len(escape) > 2 for escape in _ESCAPE.findall(text))
     ):

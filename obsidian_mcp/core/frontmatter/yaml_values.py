@@ -29,8 +29,10 @@ _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\
 
 
 def resolve_scalar(text: str) -> YamlScalar:
-    """Return the value of a plain scalar in the core schema; None for a number that JSON cannot
-    have."""
+    """Return the value of a plain scalar in the core schema.
+
+    Return None for a number that JSON cannot have.
+    """
     if text and text[0] not in _TYPED_FIRST:
         return text
     if text in _CONSTANTS:

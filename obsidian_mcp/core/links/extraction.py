@@ -23,10 +23,9 @@ from .rewrite import FileEdits, file_edits, path_edit
 
 @dataclass(frozen=True)
 class Extraction:
-    """A part of a note, `span` of `parsed`, that goes from the file `source` to `target`
-    (COMPOSE-4).
+    """A part of a note, `span` of `parsed`, that goes from the file `source` to `target`.
 
-    `before` are the vault's files, `names` those with `target` among them.
+    `before` are the vault's files, `names` those with `target` among them (COMPOSE-4).
     """
 
     before: Names

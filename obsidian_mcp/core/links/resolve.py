@@ -57,11 +57,10 @@ def _as_written(linkpath: str) -> str:
 
 
 def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
-    """Return the file that `linkpath`, written in the file `source`, leads to, or None (semantics
-    1.4).
+    """Return the file that `linkpath`, written in the file `source`, leads to, or None.
 
     An empty path is the source itself. The answer depends on the set of files alone, never on their
-    order.
+    order (semantics 1.4).
     """
     path = _as_written(linkpath)
     if not path:

@@ -137,11 +137,10 @@ def plan(
     settings: AppSettings,
     created: Iterable[VaultPath] = (),
 ) -> Iterator[FileEdits]:
-    """Yield the edits after which every link leads where it led before, at its new place
-    (RENAME-01).
+    """Yield the edits after which every link leads where it led before, at its new place.
 
     `names` are those before the moves, and so are the paths of the referrers. Files without edits
-    are left out.
+    are left out (RENAME-01).
     """
     change = _Change(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
@@ -177,8 +176,10 @@ def file_edits(
 
 
 def order_edits(edits: Iterable[Edit]) -> tuple[Edit, ...]:
-    """Return edits in the order of their places; of two that overlap only the one that begins
-    first."""
+    """Return edits in the order of their places.
+
+    Of two that overlap, only the one that begins first stays.
+    """
     separate: list[Edit] = []
     for edit in sorted(edits, key=lambda edit: (edit.span.start, edit.span.end)):
         if not separate or edit.span.start >= separate[-1].span.end:
@@ -280,8 +281,9 @@ class _Change:
     def _as_markdown(
         self, place: LocatedLink, goal: VaultPath, home: VaultPath, names: Mapping[str, str]
     ) -> Edit:
-        """Return a wikilink as a Markdown link: the new name has characters that end a wikilink
-        (RENAME-08).
+        """Return a wikilink as a Markdown link: the new name has characters that end a wikilink.
+
+        See RENAME-08.
 
         Raises: Unwritable.
         """

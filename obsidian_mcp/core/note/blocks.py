@@ -79,8 +79,10 @@ def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
 
 
 class _Reader:
-    """Reads one block after the other; `stack` has the containers whose lines are still to be
-    read."""
+    """Reads one block after the other.
+
+    `stack` has the containers whose lines are still to be read.
+    """
 
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self._lines = SourceLines(body, line_starts)

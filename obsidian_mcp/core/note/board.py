@@ -1,8 +1,7 @@
-"""Boards of the Kanban plugin: where a lane ends, and which text the plugin would drop (BOARD-1,
-2).
+"""Boards of the Kanban plugin: where a lane ends, and which text the plugin would drop.
 
 The plugin writes a board anew from the first list below each heading: any other text is gone with
-its next change.
+its next change (BOARD-1, 2).
 """
 
 from __future__ import annotations
@@ -41,8 +40,10 @@ def is_board(body: str) -> bool:
 
 
 def lane(body: str, section: Span) -> Span:
-    """Return a section of a note; of a board without the settings and the archive behind it
-    (BOARD-1)."""
+    """Return a section of a note; of a board without the settings and the archive behind it.
+
+    See BOARD-1.
+    """
     end = _END.search(body, section.start) if is_board(body) else None
     return section if end is None else Span(section.start, min(end.start(), section.end))
 

@@ -26,8 +26,10 @@ CardKind = Literal["text", "file", "link", "group"]
 
 
 class CardPlace(NamedTuple):
-    """Where a card goes: coordinates, beside a card, or inside a group; by default right of
-    everything."""
+    """Where a card goes: coordinates, beside a card, or inside a group.
+
+    By default it goes right of everything.
+    """
 
     x: int | None = None
     y: int | None = None
@@ -100,8 +102,9 @@ class EditedCanvas(NamedTuple):
 def edit(
     body: str, operations: Sequence[CanvasOperation], new_id: Callable[[], str]
 ) -> EditedCanvas:
-    """Return the text of a canvas after all operations. `new_id` makes ids of 16 hexadecimal
-    digits.
+    """Return the text of a canvas after all operations.
+
+    `new_id` makes ids of 16 hexadecimal digits.
 
     Raises: CanvasUnreadable for a file that is no canvas; AmbiguousName and InvalidArguments, with
     the number of the operation, for an operation that cannot be carried out; OperationTimeout.

@@ -63,8 +63,10 @@ def cut_title(card: OutlinedCard, limit: int = 60) -> str:
 
 
 def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
-    """Yield rows from the top, and the cards of a row from the left; a group before the cards in
-    it."""
+    """Yield rows from the top, and the cards of a row from the left.
+
+    A group comes before the cards in it.
+    """
     groups = sorted(
         (card for card in cards if card.kind == "group"),
         key=lambda group: -group.rect.width * group.rect.height,

@@ -1,5 +1,7 @@
-"""A canvas as objects that can be changed, and its text with the changes in it (CANVAS-2,
-CANVAS-3)."""
+"""A canvas as objects that can be changed, and its text with the changes in it.
+
+See CANVAS-2, CANVAS-3.
+"""
 
 from __future__ import annotations
 
@@ -99,8 +101,9 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 class CanvasText:
-    """The cards and edges of a canvas file, in their order; `write` returns the file as they are
-    now.
+    """The cards and edges of a canvas file, in their order.
+
+    `write` returns the file as they are now.
 
     Raises: CanvasUnreadable for a file that is no canvas.
     """
@@ -232,8 +235,10 @@ class CanvasText:
 
 
 def _objects(array: JsonNode | None) -> list[CanvasObject]:
-    """Return the items of a list. An item that is no object stays where it is and is never
-    named."""
+    """Return the items of a list.
+
+    An item that is no object stays where it is and is never named.
+    """
     items = checked(array.items if array is not None else ())
     return [
         CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item)

@@ -30,8 +30,10 @@ def is_drawing(path: str, body: str) -> bool:
 
 
 def without_drawing(body: str) -> str:
-    """Return a drawing's text with blanks in the place of the drawing itself. Every offset
-    stays."""
+    """Return a drawing's text with blanks in the place of the drawing itself.
+
+    Every offset stays.
+    """
     data = _DATA.search(body)
     drawing = _DRAWING.search(body, data.end()) if data else None
     if drawing is None:
@@ -41,8 +43,10 @@ def without_drawing(body: str) -> str:
 
 
 def searched_text(body: str) -> str:
-    """Return `without_drawing` without the ids behind the text elements, too. Every offset
-    stays."""
+    """Return `without_drawing` without the ids behind the text elements, too.
+
+    Every offset stays.
+    """
     body = without_drawing(body)
     elements = _ELEMENTS.search(body)
     if elements is None:
@@ -58,8 +62,10 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def texts_of_file(body: str) -> list[str]:
-    """Return the texts of a drawing that is no note, in the order of the file; none of a broken
-    one."""
+    """Return the texts of a drawing that is no note, in the order of the file.
+
+    A broken drawing has none.
+    """
     try:
         value = json.loads(body) if body.strip() else {}
     except (ValueError, RecursionError):

@@ -1,5 +1,7 @@
-"""Changes to a note's text, without its byte order mark, that keep every other character
-(EDIT-01)."""
+"""Changes to a note's text, without its byte order mark, that keep every other character.
+
+See EDIT-01.
+"""
 
 from __future__ import annotations
 
@@ -216,8 +218,9 @@ def _ids(elements: blocks.Blocks) -> set[str]:
 
 
 def replace_text(body: str, find: str, content: str, *, every: bool) -> str:
-    """Return the note with `find` replaced by `content`: its one occurrence, or every one
-    (EDIT-04).
+    """Return the note with `find` replaced by `content`: its one occurrence, or every one.
+
+    See EDIT-04.
 
     Raises: TextNotFound with the line that is nearest, TextNotUnique with the lines that contain
     it.

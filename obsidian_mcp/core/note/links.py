@@ -72,10 +72,9 @@ class Link:
 
     @property
     def size(self) -> tuple[int, int | None] | None:
-        """Return width and height, in pixels, that an embed's display text ends with (semantics
-        1.5).
+        """Return width and height, in pixels, that an embed's display text ends with.
 
-        They are its last part: `100` or `100x50`.
+        They are its last part: `100` or `100x50` (semantics 1.5).
         """
         match = _size((self.display or "").rpartition("|")[2].strip())
         if match is None or not self.embed:
@@ -128,8 +127,10 @@ def is_internal(destination: str) -> bool:
 
 
 def find_destination(text: str, at: int, end: int) -> Destination | None:
-    """Return the destination of a Markdown link whose `(` is at `at`; None if it is no link
-    (NOTE-45)."""
+    """Return the destination of a Markdown link whose `(` is at `at`; None if it is no link.
+
+    See NOTE-45.
+    """
     start = _space(text, at + 1, end).end()  # type: ignore[union-attr]  # matches everything
     if text.startswith("<", start, end):
         stop = text.find(">", start, end)
@@ -188,8 +189,10 @@ def decode(destination: str) -> str:
 
 
 def read_property(key: str, value: str) -> Link | None:
-    """Return the link that is a property's whole text; None without one, or with text around it
-    (NOTE-48)."""
+    """Return the link that is a property's whole text; None without one, or with text around it.
+
+    See NOTE-48.
+    """
     whole = Span(0, len(value))
     if match := wikilink(value):
         if match.end() < len(value):

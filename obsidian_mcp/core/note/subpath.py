@@ -61,8 +61,9 @@ def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> 
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
-    """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note; None
-    without one.
+    """Return the place that `#Heading`, `#A#B`, `#^id` or `#[^note]` refers to in a note.
+
+    Return None without one.
 
     An empty subpath is the whole note. Of equal headings the first counts, and each further heading
     of a chain must be of a deeper level than the one before (semantics 2.2).

@@ -27,8 +27,10 @@ _STEPS = {"last": "yesterday", "this": "today", "next": "tomorrow"}
 
 
 class LocatedNote(NamedTuple):
-    """The note of one period: where it is or would be. `entry` is None where there is no note
-    yet."""
+    """The note of one period: where it is or would be.
+
+    `entry` is None where there is no note yet.
+    """
 
     rule: PeriodRule
     path: VaultPath
@@ -89,8 +91,10 @@ class PeriodicNames:
         )
 
     def find_by_name(self, raw: str) -> LocatedNote | None:
-        """Return the note that a name such as `daily:today` means; None for any other name
-        (PERIODIC-11)."""
+        """Return the note that a name such as `daily:today` means; None for any other name.
+
+        See PERIODIC-11.
+        """
         match = _PREFIXED.fullmatch(raw)
         return self.locate(ADJECTIVES[match[1].lower()], match[2]) if match else None
 

@@ -1,5 +1,7 @@
-"""Where the note of a period is, and which period a note's path means (PERIODIC-6 to
-PERIODIC-8)."""
+"""Where the note of a period is, and which period a note's path means.
+
+See PERIODIC-6 to PERIODIC-8.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,9 @@ def note_path(rule: PeriodRule, when: date, locale: Locale) -> str:
 
 
 def note_day(rule: PeriodRule, path: str, locale: Locale, today: date | None = None) -> date | None:
-    """Return the day that a note's path names by the rule's format; None where it names none
-    (PERIODIC-7).
+    """Return the day that a note's path names by the rule's format; None where it names none.
 
-    In weeks, a week number goes before the month and day of the same name.
+    In weeks, a week number goes before the month and day of the same name (PERIODIC-7).
     """
     formats = format_segments(rule.format)
     if not formats:

@@ -1,5 +1,7 @@
-"""Variables in templates: the app's own, and those of the plugins in periodic notes
-(PERIODIC-10)."""
+"""Variables in templates: the app's own, and those of the plugins in periodic notes.
+
+See PERIODIC-10.
+"""
 
 from __future__ import annotations
 

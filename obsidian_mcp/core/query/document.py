@@ -44,8 +44,9 @@ class Parts(NamedTuple):
 
 
 class Structure:
-    """Where the parts of one text are, in code points; the index stores it beside the text as
-    bytes.
+    """Where the parts of one text are, in code points.
+
+    The index stores it beside the text as bytes.
 
     The numbers are the length of the text, the counts of blocks, headings and tasks, and then,
     column after column, the starts and ends of blocks, the starts and levels of headings, and the
@@ -100,8 +101,10 @@ class Structure:
         return [list(compress(column, chosen)) for column in edges]
 
     def _sections(self) -> tuple[array[int], array[int]]:
-        """Return the starts and ends of the sections, each from a heading to the next one
-        (QUERY-42)."""
+        """Return the starts and ends of the sections, each from a heading to the next one.
+
+        See QUERY-42.
+        """
         starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
             starts = _NONE + starts  # an empty text is one empty section, as it is one empty line

@@ -1,7 +1,7 @@
-"""Decide whether a file matches a query, and find where (semantics 5.2 to 5.4; QUERY-10 to
-QUERY-55).
+"""Decide whether a file matches a query, and find where.
 
-A query is compiled once, into conditions, and then tried on many files.
+A query is compiled once, into conditions, and then tried on many files (semantics 5.2 to 5.4;
+QUERY-10 to QUERY-55).
 """
 
 from __future__ import annotations
@@ -77,8 +77,9 @@ class Matcher:
         )
 
     def find(self, subject: Document) -> tuple[Span, ...] | None:
-        """Return the places to show of a file's content, in order and each once; None without a
-        match.
+        """Return the places to show of a file's content, in order and each once.
+
+        Return None without a match.
 
         A file that is found by its path, or because of what it does not contain, has no places.
         """

@@ -65,11 +65,10 @@ def make_finder(
 
 
 def make_tag_test(leaf: Word | Phrase | Regex) -> tuple[str, Callable[[str], bool]]:
-    """Return the folded name of the tag that a leaf means, and a test of tags without `#`
-    (QUERY-13).
+    """Return the folded name of the tag that a leaf means, and a test of tags without `#`.
 
     The name is empty for a regular expression, and where every tag is meant. The test accepts the
-    tag itself and tags below it, in any case (semantics 3.4).
+    tag itself and tags below it, in any case (semantics 3.4) (QUERY-13).
     """
     if isinstance(leaf, Regex):
         searched = translate(leaf.source)

@@ -58,8 +58,10 @@ def tokenize_query(query: str) -> list[QueryToken]:
 
 
 def fail_at(at: int, expected: str, actual: str, hint: str = "") -> NoReturn:
-    """Raise QueryInvalid for the character at index `at` of the query; its `column` counts from
-    1."""
+    """Raise QueryInvalid for the character at index `at` of the query.
+
+    Its `column` counts from 1.
+    """
     column = at + 1
     sentence = f"The query cannot be read at column {column}: expected {expected}, found {actual}."
     raise QueryInvalid(f"{sentence} {hint}".rstrip(), column=column)

@@ -1,5 +1,7 @@
-"""Regular expressions of JavaScript, translated for `regex` (semantics 5.3; QUERY-30 to
-QUERY-34)."""
+"""Regular expressions of JavaScript, translated for `regex`.
+
+See semantics 5.3; QUERY-30 to QUERY-34.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,10 @@ class RegExp(NamedTuple):
 
     @property
     def sees_underscores(self) -> bool:
-        """Return whether an underscore beside or in a word matters; for an expression that is
-        `in_words`."""
+        """Return whether an underscore beside or in a word matters.
+
+        It is asked of an expression that is `in_words`.
+        """
         return "\\w" in self.source or "\\b" in self.source
 
     def first(self, text: str, start: int, end: int) -> int:
@@ -150,8 +154,9 @@ class RegExp(NamedTuple):
 def translate(
     source: str, *, match_case: bool = False, multiline: bool = True, dot_all: bool = False
 ) -> RegExp:
-    """Return a source of JavaScript as a RegExp. `multiline` and `dot_all` are the flags `m` and
-    `s`.
+    """Return a source of JavaScript as a RegExp.
+
+    `multiline` and `dot_all` are the flags `m` and `s`.
 
     Raises: InvalidRegExp.
     """

@@ -343,8 +343,10 @@ class Family:
         self.beginning = min((start for _, start, _ in self._stems), key=len, default=plain_word)
 
     def has(self, candidate: str, plainly: str) -> bool:
-        """Return whether another word belongs to the family. `plainly` is that word without
-        accents."""
+        """Return whether another word belongs to the family.
+
+        `plainly` is that word without accents.
+        """
         if candidate == self._word:
             return False
         return any(

@@ -46,8 +46,9 @@ UNNAMED = Client()
 
 
 class Deadline:
-    """A limit in seconds from now on; also cancelled when the client gives up. Safe between
-    threads.
+    """A limit in seconds from now on; also cancelled when the client gives up.
+
+    It is safe between threads.
 
     The call's thread and the front that waits for it agree here on one outcome: either the call is
     stopped before its commit begins, or the commit begins and the front waits for its answer.
@@ -92,8 +93,10 @@ class Deadline:
 
     @property
     def overrun(self) -> float:
-        """Return the seconds by which a committing call exceeds its limit; 0 for all other
-        calls."""
+        """Return the seconds by which a committing call exceeds its limit.
+
+        It is 0 for all other calls.
+        """
         return max(time.monotonic() - self._end, 0.0) if self._committing else 0.0
 
     @property

@@ -118,8 +118,10 @@ def _number(match: re.Match[str]) -> str:
 
 
 class _Primary(dict[int, str]):
-    """Code point -> its replacement in a key, worked out at its first use; empty for one without
-    weight."""
+    """Code point -> its replacement in a key, worked out at its first use.
+
+    It is empty for a character without weight.
+    """
 
     def __missing__(self, code: int) -> str:
         letters = _LETTERS.get(code) or _KATAKANA.get(code) or chr(code)

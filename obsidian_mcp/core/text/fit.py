@@ -1,5 +1,7 @@
-"""What fits into an answer: the beginning of a text, the first names, the first entries
-(TOOL-07)."""
+"""What fits into an answer: the beginning of a text, the first names, the first entries.
+
+See TOOL-07.
+"""
 
 from __future__ import annotations
 

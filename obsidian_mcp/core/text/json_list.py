@@ -1,5 +1,7 @@
-"""A list of objects in a JSON text, rewritten so that what does not change keeps every byte
-(CANVAS-2)."""
+"""A list of objects in a JSON text, rewritten so that what does not change keeps every byte.
+
+See CANVAS-2.
+"""
 
 from __future__ import annotations
 

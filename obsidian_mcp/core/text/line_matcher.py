@@ -182,7 +182,7 @@ class _Comparison:
     def _fewest_changes(self, old: Sequence[str], new: Sequence[str]) -> list[EqualRun] | None:
         """Return the blocks that the fewest deleted and inserted lines leave (Myers 1986).
 
-        None if those are more than `MOST_CHANGES`, or take more comparisons than are left. A
+        Return None if those are more than `MOST_CHANGES`, or take more comparisons than are left. A
         diagonal has the places whose number in the old text is so much larger than in the new one.
         """
         furthest = {1: 0}

@@ -58,7 +58,9 @@ def part(tag: str, nested: str) -> str:
 
 
 def ancestry(tag: str) -> list[str]:
-    """Return the tag's parents from the top, then the tag: `a/b/c` gives `a`, `a/b`, `a/b/c`
-    (TAG-22)."""
+    """Return the tag's parents from the top, then the tag: `a/b/c` gives `a`, `a/b`, `a/b/c`.
+
+    See TAG-22.
+    """
     parts = tag.removeprefix("#").split("/", MAX_LEVELS)
     return ["/".join(parts[: i + 1]) for i in range(len(parts))]

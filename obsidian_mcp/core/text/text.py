@@ -148,8 +148,10 @@ def split_lines(text: str) -> list[str]:
 
 
 class Lines:
-    """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text. LF ends a
-    line."""
+    """Line numbers (0-based) and UTF-16 columns of code-point offsets in one text.
+
+    LF ends a line.
+    """
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -179,8 +181,10 @@ class Lines:
 
 
 def line_count(text: str) -> int:
-    """Return the number of lines, at least 1. Text behind the last LF is a line if it is not
-    empty."""
+    """Return the number of lines, at least 1.
+
+    Text behind the last LF is a line if it is not empty.
+    """
     return text.count("\n") + (not text.endswith("\n"))
 
 

@@ -96,8 +96,10 @@ def clean(raw: str, *, subject: str = "name") -> str:
 
 
 def parse_folder(raw: str) -> VaultPath | None:
-    """Return the normal form of a folder as a person writes it; None for the vault's root (`""`,
-    `/`, `.`)."""
+    """Return the normal form of a folder as a person writes it.
+
+    Return None for the vault's root (`""`, `/`, `.`).
+    """
     if raw.strip() in ("", "/", ".", "./"):
         return None
     return parse(
@@ -179,8 +181,10 @@ def parent(path: str) -> str:
 
 
 def indexable(path: str) -> bool:
-    """Return whether the index stores a file's contents, as of notes, canvases and drawings
-    (INDEX-07)."""
+    """Return whether the index stores a file's contents, as of notes, canvases and drawings.
+
+    See INDEX-07.
+    """
     return path.lower().endswith((NOTE_EXTENSION, CANVAS_EXTENSION, DRAWING_EXTENSION))
 
 
