@@ -15,12 +15,14 @@ SERVERS = ("serve", "bridge", "http")
 """Commands that end when their clients do."""
 HELP = ("--help", "-h", "--version")
 COLLECT_OBJECTS = {True: 10_000, False: 200_000}
-"""New objects after which Python looks for garbage, in a server and in a short command: a table of 10 000 notes makes
-60 000, nearly none of it garbage, and what a vault's list of files makes stays."""
+"""New objects after which Python looks for garbage, in a server and in a short command: a table of
+10 000 notes makes 60 000, nearly none of it garbage, and what a vault's list of files makes
+stays."""
 
 
 def speak_utf8() -> None:
-    """Read names of files and write text in UTF-8, as the app does, whatever the system's habits (CLI-03)."""
+    """Read names of files and write text in UTF-8, as the app does, whatever the system's habits
+    (CLI-03)."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
         os.environ["PYTHONUTF8"] = "1"  # how names are read is settled when Python starts
         os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  ourselves, with our own arguments
@@ -38,12 +40,14 @@ def run_command(arguments: Sequence[str]) -> int:
     else:
         from obsidian_mcp.cli.main import run
     status = run(arguments)
-    gc.freeze()  # at its end Python looks through all objects twice, which takes a tenth of a search
+    # at its end Python looks through all objects twice, which takes a tenth of a search
+    gc.freeze()
     return status
 
 
 def main() -> None:
-    """Run the command line; a server answers its first messages before the rest of the program is loaded."""
+    """Run the command line; a server answers its first messages before the rest of the program is
+    loaded."""
     speak_utf8()
     arguments = sys.argv[1:]
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms

@@ -20,24 +20,28 @@ if TYPE_CHECKING:
         """The vaults that this server may use."""
 
         def get(self, name: str = "", *, listed: bool = True) -> Vault:
-            """The vault of this name, in step with its folder; the first one without a name. `listed` False: the caller
-            needs no catalog, which need not be read then (`Vault.named`). Raises: VaultNotFound."""
+            """The vault of this name, in step with its folder; the first one without a name.
+            `listed` False: the caller needs no catalog, which need not be read then
+            (`Vault.named`). Raises: VaultNotFound."""
 
         def warm(self) -> None:
             """Begin to open the default vault in the background."""
 
         def wait(self, seconds: float) -> bool:
-            """Wait until a file of an open vault may have changed; False once closed. One thread waits, and looks every
-            `seconds` where the system does not tell of changes."""
+            """Wait until a file of an open vault may have changed; False once closed. One thread
+            waits, and looks every `seconds` where the system does not tell of changes."""
 
         def obsidian(self, name: str = "") -> Obsidian:
-            """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
+            """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning,
+            AppCommandFailed."""
 
         def problem(self) -> str:
-            """What is wrong with the folder of the default vault, in a sentence; empty where it is there."""
+            """What is wrong with the folder of the default vault, in a sentence; empty where it is
+            there."""
 
         def has_app(self) -> bool:
-            """Whether the app runs or its command is installed, so that `obsidian` can be of use."""
+            """Whether the app runs or its command is installed, so that `obsidian` can be of
+            use."""
 
         def close(self) -> None: ...
 
@@ -45,7 +49,8 @@ if TYPE_CHECKING:
             """Whether a vault's policy wants some changes confirmed by a person."""
 
         def names(self) -> list[str]:
-            """Names as `get` takes them, the default first. Raises: VaultNotFound when there is none."""
+            """Names as `get` takes them, the default first. Raises: VaultNotFound when there is
+            none."""
 
     class Media(Protocol):
         """What is not text. The methods raise NotShowable."""
@@ -54,7 +59,8 @@ if TYPE_CHECKING:
             """An image as JPEG within these limits."""
 
         def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-            """How many pages a PDF has, and the text of some, 1-based, until about `most` characters are reached."""
+            """How many pages a PDF has, and the text of some, 1-based, until about `most`
+            characters are reached."""
 
         def pdf_page(self, data: bytes, number: int, longest_side: int) -> bytes:
             """A page of a PDF, 1-based, as PNG."""
@@ -65,7 +71,8 @@ MAX_CLIENTS = 10_000
 
 
 class HiddenTextReads:
-    """Which clients have read hidden text, for as long as the process runs (POL-13). Safe to share between threads."""
+    """Which clients have read hidden text, for as long as the process runs (POL-13). Safe to share
+    between threads."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +88,8 @@ class HiddenTextReads:
                 del self._paths[next(iter(self._paths))]
 
     def path(self) -> str:
-        """Return the first such note that the client of the current call has read; empty where it has read none."""
+        """Return the first such note that the client of the current call has read; empty where it
+        has read none."""
         from obsidian_mcp.core.text.call import current_call
 
         with self._lock:
@@ -92,14 +100,18 @@ class App(Immutable):
     """What every tool works with. As a context it closes the vaults at its end."""
 
     def __init__(
-        self, vaults: Vaults, config: Config, media: Callable[[], Media], read_outside: Callable[[str, int], bytes]
+        self,
+        vaults: Vaults,
+        config: Config,
+        media: Callable[[], Media],
+        read_outside: Callable[[str, int], bytes],
     ) -> None:
         self.vaults: Final = vaults
         self.config: Final = config
         self.media: Final = media
         self.read_outside: Final = read_outside
-        """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied, NoteNotFound,
-        StorageFailed."""
+        """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied,
+        NoteNotFound, StorageFailed."""
         self.hidden_text_reads: Final = HiddenTextReads()
 
     def __enter__(self) -> Self:

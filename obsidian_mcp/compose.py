@@ -1,5 +1,5 @@
-"""From a configuration to the App and its servers. What opens a vault is imported when one is opened: the first answers
-of a server do not wait for it.
+"""From a configuration to the App and its servers. What opens a vault is imported when one is
+opened: the first answers of a server do not wait for it.
 
 With `vault_builder` and `computer` this is the only file that names concrete adapters.
 """
@@ -32,12 +32,13 @@ if TYPE_CHECKING:
     from .contracts.rad.tools import Bridge
 
 OPEN_FILES: Final = 1024
-"""Open files that a server may have, where the system allows it. A vault in use takes 12; macOS begins with 256."""
+"""Open files that a server may have, where the system allows it. A vault in use takes 12; macOS
+begins with 256."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
-    """The App of this process. `serving`: watch the vaults' folders, because more than one question will come. Raises:
-    PolicyInvalid, InvalidArguments for an API key that does not exist."""
+    """The App of this process. `serving`: watch the vaults' folders, because more than one question
+    will come. Raises: PolicyInvalid, InvalidArguments for an API key that does not exist."""
     principal = None
     if config.key:
         from .policies import limit_to_key, principal_of
@@ -80,18 +81,21 @@ def _read_outside(config: Config, principal: Principal | None, path: str, most: 
 
 
 def _allow_open_files() -> None:
-    """Raise the limit of this process to OPEN_FILES, or as far as the system allows it (TOOL-19)."""
+    """Raise the limit of this process to OPEN_FILES, or as far as the system allows it
+    (TOOL-19)."""
     with suppress(ImportError, OSError, ValueError):
         import resource  # not on Windows, which has no such limit
 
         now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         if 0 < now < OPEN_FILES and (most < 0 or most > now):  # below 0: without a limit
-            resource.setrlimit(resource.RLIMIT_NOFILE, (OPEN_FILES if most < 0 else min(OPEN_FILES, most), most))
+            resource.setrlimit(
+                resource.RLIMIT_NOFILE, (OPEN_FILES if most < 0 else min(OPEN_FILES, most), most)
+            )
 
 
 def app_for(app: App, principal: Principal) -> App:
-    """Return the App that a principal may use (POL-14); one whose limits leave the vaults as they are shares those of
-    `app`. Raises: InvalidArguments for unknown tools."""
+    """Return the App that a principal may use (POL-14); one whose limits leave the vaults as they
+    are shares those of `app`. Raises: InvalidArguments for unknown tools."""
     from .policies import limit_config
 
     config = limit_config(app.config.replace(key=principal.name), principal.limits)
@@ -106,16 +110,19 @@ def app_for(app: App, principal: Principal) -> App:
 
 
 def plugin(config: Config) -> BridgeClient:
-    """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be one."""
+    """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be
+    one."""
     from .contracts.plugin.client import BridgeClient
 
     at = config.plugin
-    return BridgeClient(at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout)
+    return BridgeClient(
+        at.host, at.port, mode=at.dialect, api_key=at.key, call_seconds=config.timeout
+    )
 
 
 def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -> int:
-    """Serve the tools of a plugin on stdio, beside those of the vaults that were named; returns the exit status.
-    `start_log` is called when the first messages can be answered."""
+    """Serve the tools of a plugin on stdio, beside those of the vaults that were named; returns the
+    exit status. `start_log` is called when the first messages can be answered."""
     from .contracts.plugin import stdio
     from .policies import limit_to_key
 
@@ -124,21 +131,23 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
 
 
 def http_access(config: Config) -> AccessControl:
-    """Return who may use the HTTP server. Raises: PolicyInvalid, InvalidArguments for keys that cannot be."""
+    """Return who may use the HTTP server. Raises: PolicyInvalid, InvalidArguments for keys that
+    cannot be."""
     from .policies import api_keys, policy_stamp
     from .serve.http.access.access_control import AccessControl
     from .serve.http.access.key_ring import KeyRing
 
     return AccessControl(
-        config.http, [KeyRing(config.http.keys, partial(api_keys, config), partial(policy_stamp, config))]
+        config.http,
+        [KeyRing(config.http.keys, partial(api_keys, config), partial(policy_stamp, config))],
     )
 
 
 def contracts(
     config: Config, registered: Bridge | None = None, is_locked: Callable[[], bool] = bool
 ) -> tuple[Contract, ...]:
-    """Return the contracts of other programs that the HTTP server mounts, with the tools that were `registered`;
-    `is_locked` says whether requests need a key."""
+    """Return the contracts of other programs that the HTTP server mounts, with the tools that were
+    `registered`; `is_locked` says whether requests need a key."""
     from .contracts.burly.routes import Burly
     from .contracts.plugin.routes import BridgeContract
     from .contracts.rad import tools
@@ -157,8 +166,8 @@ def contracts(
 
 
 def http_application(app: App, registered: Bridge | None = None) -> Starlette:
-    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments for a profile without
-    tools and for keys that cannot be."""
+    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments
+    for a profile without tools and for keys that cannot be."""
     from .serve.http.server import application
     from .tools.offer import Offer
 
@@ -176,15 +185,18 @@ def serve_http(
     ports: Sequence[int] = (3000,),
     announce: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; return the exit status.
-    `registered`: tools of another program; `announce` gets the URL of each port, without it the log. Raises:
-    InvalidArguments for another host than loopback without a key, AppError for a taken port."""
+    """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; return
+    the exit status. `registered`: tools of another program; `announce` gets the URL of each port,
+    without it the log. Raises: InvalidArguments for another host than loopback without a key,
+    AppError for a taken port."""
     from .serve.http import server
 
     starlette = http_application(app, registered)
     app.vaults.warm()
     announce = announce or logger(__name__).info
     try:
-        return server.run(starlette, host=host, ports=ports, drain=app.config.timeout + 5, announce=announce)
+        return server.run(
+            starlette, host=host, ports=ports, drain=app.config.timeout + 5, announce=announce
+        )
     finally:
         app.vaults.close()

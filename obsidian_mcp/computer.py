@@ -48,7 +48,9 @@ def app_runs(platform: str) -> bool:
     return AppProcess(platform).running()
 
 
-def find_app_command(environment: Mapping[str, str], platform: str, named: str | None = None) -> tuple[str, ...] | None:
+def find_app_command(
+    environment: Mapping[str, str], platform: str, named: str | None = None
+) -> tuple[str, ...] | None:
     """Return what starts the app's own command, with `named` that program; None where it is not
     installed. Raises: AppCommandFailed for a named program that is not there."""
     from obsidian_mcp.adapters.obsidian_program import find_program, this_environment

@@ -31,10 +31,12 @@ class Secret(str):
 
 
 class Immutable:
-    """Values that are copied with changes. Named tuples would be compiled at every start, and import `typing`."""
+    """Values that are copied with changes. Named tuples would be compiled at every start, and
+    import `typing`."""
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with other values of these names. Raises: TypeError for a name that there is not."""
+        """Return a copy with other values of these names. Raises: TypeError for a name that there
+        is not."""
         if unknown := changes.keys() - vars(self).keys():
             raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
         copy = object.__new__(type(self))
@@ -50,12 +52,13 @@ class HttpConfig(Immutable):
         # `BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours.
         keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
         self.keys: Final[tuple[str, ...]] = tuple(map(Secret, dict.fromkeys(keys)))
-        """Keys without a name or limits. Any of them opens; several, so that one can be replaced while clients still
-        use it."""
+        """Keys without a name or limits. Any of them opens; several, so that one can be replaced
+        while clients still use it."""
         self.allow_origins: Final = _list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
         """Web pages, such as https://notes.example.com, that may call a server without a key."""
         self.open_bridge: Final = False
-        """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends none."""
+        """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends
+        none."""
         self.max_body: Final = _whole(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
         """Bytes of a request body (contract 000: 1 MiB)."""
         self.max_envelope: Final = _whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
@@ -63,12 +66,13 @@ class HttpConfig(Immutable):
         self.rate_limit: Final = _whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
         """Requests per minute from one address; 0 = no limit."""
         self.public_url: Final = _url(env, "OBSIDIAN_MCP_PUBLIC_URL")
-        """Address below which the notes are published, for the profile `research`; empty = they are not."""
+        """Address below which the notes are published, for the profile `research`; empty = they are
+        not."""
         self.challenge: Final = _text(env, "OPENAI_CHALLENGE")
         """Token with which OpenAI checks who owns the address of the server; empty = none."""
         self.chat_url: Final = _url(env, "OBSIDIAN_MCP_CHAT_URL")
-        """Base URL of an OpenAI-compatible gateway, such as https://api.example.com/v1, for the tool `chat` of contract
-        004; empty = none."""
+        """Base URL of an OpenAI-compatible gateway, such as https://api.example.com/v1, for the
+        tool `chat` of contract 004; empty = none."""
         self.chat_key: Final = Secret(env.get("OBSIDIAN_MCP_CHAT_KEY", ""))
         self.chat_model: Final = _text(env, "CHAT_MODEL") or "gpt-4o-mini"
         """Where a call names none."""
@@ -82,7 +86,8 @@ class AppConfig(Immutable):
         self.backend: Final[Backend] = _choice(
             "The backend", backend or _text(env, "BACKEND") or "files", "files", "cli", "auto"
         )
-        """Who reads and writes notes: this program, the app, or the app for writing while it has the vault open."""
+        """Who reads and writes notes: this program, the app, or the app for writing while it has
+        the vault open."""
         self.program: Final = _text(env, "CLI")
         """The `obsidian` command; empty = where the app puts it."""
         self.assume_running: Final = _flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
@@ -100,7 +105,9 @@ class PluginConfig(Immutable):
         """Raises: InvalidArguments."""
         port = _text(env, "PORT") or "3000"
         if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
-            raise InvalidArguments(f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535.")
+            raise InvalidArguments(
+                f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535."
+            )
         self.host: Final = _text(env, "HOST") or "127.0.0.1"
         self.port: Final = int(port)
         self.dialect: Final[PluginDialect] = _choice(
@@ -110,8 +117,8 @@ class PluginConfig(Immutable):
 
 
 class Config(Immutable):
-    """Everything that the command line and the environment ask for. Its paths are made when they are asked for, because
-    `pathlib` takes 3 ms: the first answer of a server does without."""
+    """Everything that the command line and the environment ask for. Its paths are made when they
+    are asked for, because `pathlib` takes 3 ms: the first answer of a server does without."""
 
     def __init__(
         self,
@@ -125,11 +132,15 @@ class Config(Immutable):
         scope: str = "",
         key: str = "",
     ) -> None:
-        """Read the configuration of this process; arguments win over the environment. Raises: InvalidArguments."""
+        """Read the configuration of this process; arguments win over the environment. Raises:
+        InvalidArguments."""
         env = dict(os.environ) if environ is None else environ
-        named = tuple(vaults) or tuple(part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip())
+        named = tuple(vaults) or tuple(
+            part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip()
+        )
         self.named_vaults: Final = tuple(_with_home(folder.strip()) for folder in named)
-        """Vault folders as named by the user; empty = the vaults that the Obsidian app has registered."""
+        """Vault folders as named by the user; empty = the vaults that the Obsidian app has
+        registered."""
         self.timeout: Final = _seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
         """Seconds one tool call may take (contract: -32006 after 30 s)."""
         self.error_style: Final[ErrorStyle] = _choice(
@@ -139,23 +150,33 @@ class Config(Immutable):
         self.named_cache: Final = env.get("OBSIDIAN_MCP_CACHE", "")
         self.named_state: Final = env.get("OBSIDIAN_MCP_STATE", "")
         self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
-        """These three as the environment names them; empty = the program's own in the home folder."""
+        """These three as the environment names them; empty = the program's own in the home
+        folder."""
         home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
         self.named_app_folders: Final = _app_folders(env, home, sys.platform)
         """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
         self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
         """Of the endpoint that embeds notes, where it needs one."""
-        self.named_imports: Final = tuple(filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep)))
-        """Folders whose files may be added to a vault as attachments; none unless the user names some."""
+        self.named_imports: Final = tuple(
+            filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep))
+        )
+        """Folders whose files may be added to a vault as attachments; none unless the user names
+        some."""
         self.read_only: Final = read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY")
         self.scope: Final = scope or _text(env, "SCOPE")
-        """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the whole vault."""
+        """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
+        whole vault."""
         self.key: Final = key
-        """Name of the API key of the policy file to whose limits this process is held (POL-14); empty = none."""
+        """Name of the API key of the policy file to whose limits this process is held (POL-14);
+        empty = none."""
         self.tools: Final = tools or _text(env, "TOOLS") or "all"
-        """Tools that are offered: core, standard, all, research, or names with commas between (TOOL-16)."""
-        self.views: Final[Views] = _choice("OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off")
-        """Whether the tools of views are listed: for every client, for none, or for those that show views (VIEW-03)."""
+        """Tools that are offered: core, standard, all, research, or names with commas between
+        (TOOL-16)."""
+        self.views: Final[Views] = _choice(
+            "OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off"
+        )
+        """Whether the tools of views are listed: for every client, for none, or for those that show
+        views (VIEW-03)."""
         self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
         self.http: Final = HttpConfig(env)
         self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
@@ -163,9 +184,11 @@ class Config(Immutable):
         self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
         """Offer the plugin's tools."""
         self.today: Final = _today(_text(env, "TODAY"))
-        """The day, and the time where one is given, in ISO form that it is instead of the clock's; for tests."""
+        """The day, and the time where one is given, in ISO form that it is instead of the clock's;
+        for tests."""
         self.language: Final = _text(env, "LOCALE")
-        """Tag of the language that names and counts dates, such as `en-gb`; empty = what the vault's settings say."""
+        """Tag of the language that names and counts dates, such as `en-gb`; empty = what the
+        vault's settings say."""
         self.week_start: Final = _text(env, "WEEK_START").lower()
         """First day of the week, such as `monday`; empty = what the vault's settings say."""
         self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
@@ -173,9 +196,12 @@ class Config(Immutable):
 
     @property
     def has_vault(self) -> bool:
-        """Whether the default vault is named, and its folder can be read: no file takes a separator at its end."""
+        """Whether the default vault is named, and its folder can be read: no file takes a separator
+        at its end."""
         named = self.named_vaults
-        return bool(named) and all(named) and os.access(os.path.join(named[0], ""), os.R_OK | os.X_OK)  # noqa: PTH118
+        if not named or not all(named):
+            return False
+        return os.access(os.path.join(named[0], ""), os.R_OK | os.X_OK)  # noqa: PTH118
 
     @property
     def vaults(self) -> tuple[Path, ...]:
@@ -191,8 +217,8 @@ class Config(Immutable):
 
     @property
     def cache(self) -> Path:
-        """Folder of the program's own index files; losing it costs only time. Raises: InvalidArguments for an account
-        without a home folder, as the two others do."""
+        """Folder of the program's own index files; losing it costs only time. Raises:
+        InvalidArguments for an account without a home folder, as the two others do."""
         return _own_path(self.named_cache, "user_cache_path")
 
     @property
@@ -206,7 +232,8 @@ class Config(Immutable):
         return _own_path(self.named_policy, "user_config_path", "policy.toml")
 
     def require_folders(self) -> None:
-        """Raises: InvalidArguments for an account without a home folder where folders of it are needed."""
+        """Raises: InvalidArguments for an account without a home folder where folders of it are
+        needed."""
         _ = self.cache, self.state, self.policy_file
 
 
@@ -220,7 +247,9 @@ def _choice(name: str, chosen: str, *choices: Choice) -> Choice:
         if choice == chosen:
             return choice
     allowed = [repr(choice) for choice in choices]
-    raise InvalidArguments(f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}.")
+    raise InvalidArguments(
+        f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}."
+    )
 
 
 def _flag(env: Mapping[str, str], name: str) -> bool:
@@ -230,7 +259,9 @@ def _flag(env: Mapping[str, str], name: str) -> bool:
 def _url(env: Mapping[str, str], name: str) -> str:
     url = env.get(name, "").strip()
     if url and not url.startswith(("http://", "https://")):
-        raise InvalidArguments(f"{name} is {url!r}; it must be a URL that begins with http:// or https://.")
+        raise InvalidArguments(
+            f"{name} is {url!r}; it must be a URL that begins with http:// or https://."
+        )
     return url
 
 
@@ -251,7 +282,9 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = 0.0
     if not 0 < seconds <= 3600:
-        raise InvalidArguments(f"OBSIDIAN_MCP_TIMEOUT is {text!r}; it must be a number of seconds from 0 to 3600.")
+        raise InvalidArguments(
+            f"OBSIDIAN_MCP_TIMEOUT is {text!r}; it must be a number of seconds from 0 to 3600."
+        )
     return seconds
 
 
@@ -264,14 +297,15 @@ def _today(text: str) -> str:
         datetime.fromisoformat(text)
     except ValueError:
         raise InvalidArguments(
-            f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and a time."
+            f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and "
+            "a time."
         ) from None
     return text
 
 
 def _own_path(named: str, folder: str, file: str = "") -> Path:
-    """Return the path that a variable names, else ours in one of the home's folders. Raises: InvalidArguments where
-    there is none."""
+    """Return the path that a variable names, else ours in one of the home's folders. Raises:
+    InvalidArguments where there is none."""
     if named:
         return expand_home(named)
     from contextlib import suppress
@@ -283,7 +317,8 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
         if own.is_absolute():
             return own / file
     raise InvalidArguments(
-        "This account has no home folder. Set HOME to a folder, or name folders in OBSIDIAN_MCP_CACHE and "
+        "This account has no home folder. Set HOME to a folder, or name folders in "
+        "OBSIDIAN_MCP_CACHE and "
         "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
     )
 
@@ -303,8 +338,8 @@ def expand_home(path: str) -> Path:
 
 
 def _with_home(path: str) -> str:
-    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has that name: Windows
-    makes one up. (`Path.expanduser` fails for such a name, and takes 3 ms.)"""
+    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has
+    that name: Windows makes one up. (`Path.expanduser` fails for such a name, and takes 3 ms.)"""
     account = path.replace(os.sep, "/").partition("/")[0]
     if account[:1] == "~" and account != "~" and not os.path.isdir(os.path.expanduser(account)):  # noqa: PTH111, PTH112
         return path

@@ -1,5 +1,5 @@
-"""Every failure the program reports, in one tree (specs/errors.md has the table of codes). The message begins with a
-plain sentence and says what to do next: many hosts drop `data`."""
+"""Every failure the program reports, in one tree (specs/errors.md has the table of codes). The
+message begins with a plain sentence and says what to do next: many hosts drop `data`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
 _HALF = r"(?<!\\)\\ud[89a-f][0-9a-f]{2}|[\ud800-\udfff]"
-"""A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as everywhere (FILE-17)."""
+"""A byte that is not UTF-8, or half of a character, as `repr` writes it or as it is: shown as
+everywhere (FILE-17)."""
 
 MOST_QUOTED = 1_000
-"""Characters of one quotation or word in a message, and of one fact in `data`: a longer one is what the caller sent."""
+"""Characters of one quotation or word in a message, and of one fact in `data`: a longer one is what
+the caller sent."""
 MOST_MESSAGE = 8_000
 MOST_NAME = 80
 """Characters of the name of a tool or method that is not there."""
@@ -22,8 +24,8 @@ _QUOTATION = rf"""'[^'\n]{{{MOST_QUOTED},}}+'|"[^"\n]{{{MOST_QUOTED},}}+\"|\S{{{
 
 
 class AppError(Exception):
-    """A failure with a code for programs and a sentence for people. `data` holds facts for programs (candidates, paths,
-    lines); values are JSON types."""
+    """A failure with a code for programs and a sentence for people. `data` holds facts for programs
+    (candidates, paths, lines); values are JSON types."""
 
     code: ClassVar[int] = -32000
     """JSON-RPC error code."""
@@ -32,7 +34,8 @@ class AppError(Exception):
     exit_status: ClassVar[int] = 1
     """Exit status of the command line."""
     application: ClassVar[bool] = True
-    """False for faults of the request itself, which every transport reports in the protocol's own way."""
+    """False for faults of the request itself, which every transport reports in the protocol's own
+    way."""
 
     def __init_subclass__(
         cls, *, code: int = 0, error_code: str = "", exit_status: int = 0, application: bool = True
@@ -62,8 +65,8 @@ class AppError(Exception):
 
 
 def shorten(value: Any, most: int = MOST_QUOTED) -> Any:
-    """Return a JSON value whose texts have at most so many characters. A longer text loses its middle: the end of a
-    message says what to do."""
+    """Return a JSON value whose texts have at most so many characters. A longer text loses its
+    middle: the end of a message says what to do."""
     match value:
         case str() if len(value) > most:
             return f"{value[: most * 3 // 4]}…{value[-most // 4 :]}"
@@ -79,7 +82,10 @@ class ObsidianNotRunning(AppError, code=-32001, error_code="OBSIDIAN_NOT_RUNNING
     """The app does not run, and a tool needs it."""
 
     def __init__(self, message: str = "", **data: Any) -> None:
-        super().__init__(message or "Obsidian application is not running. Please start Obsidian and try again.", **data)
+        super().__init__(
+            message or "Obsidian application is not running. Please start Obsidian and try again.",
+            **data,
+        )
 
 
 class VaultNotFound(AppError, code=-32002, error_code="VAULT_NOT_FOUND", exit_status=12):
@@ -159,7 +165,8 @@ class ClientConfigRefused(AppError, error_code="CLIENT_CONFIG_REFUSED", exit_sta
 
 
 class NotShowable(AppError, error_code="NOT_SHOWABLE", exit_status=33):
-    """An image, PDF or other file that cannot be shown to a model: broken, locked, too large, of an unknown kind."""
+    """An image, PDF or other file that cannot be shown to a model: broken, locked, too large, of an
+    unknown kind."""
 
 
 class TemplateFailed(AppError, error_code="TEMPLATE_FAILED", exit_status=35):
@@ -171,8 +178,8 @@ class CanvasUnreadable(AppError, error_code="CANVAS_UNREADABLE", exit_status=36)
 
 
 class ToolFailed(AppError, error_code="TOOL_FAILED", exit_status=34):
-    """A tool that another program registered (`obsidian_mcp.contracts.rad.tools`) could not do its work. `summary` says
-    it in a few words, for the dialect that has a member for them."""
+    """A tool that another program registered (`obsidian_mcp.contracts.rad.tools`) could not do its
+    work. `summary` says it in a few words, for the dialect that has a member for them."""
 
     def __init__(self, message: str, summary: str = "", **data: Any) -> None:
         super().__init__(message, **data)
@@ -188,16 +195,23 @@ class SemanticUnavailable(AppError, error_code="SEMANTIC_UNAVAILABLE", exit_stat
 
 
 class PolicyInvalid(AppError, error_code="POLICY_INVALID", exit_status=31):
-    """The user's policy cannot be read, or its scope is no folder of the vault, so nothing is allowed."""
+    """The user's policy cannot be read, or its scope is no folder of the vault, so nothing is
+    allowed."""
 
 
-class InvalidArguments(AppError, code=-32602, error_code="INVALID_ARGUMENTS", exit_status=2, application=False):
+class InvalidArguments(
+    AppError, code=-32602, error_code="INVALID_ARGUMENTS", exit_status=2, application=False
+):
     """The arguments of a call, command or request are wrong."""
 
 
-class UnknownTool(AppError, code=-32602, error_code="UNKNOWN_TOOL", exit_status=2, application=False):
+class UnknownTool(
+    AppError, code=-32602, error_code="UNKNOWN_TOOL", exit_status=2, application=False
+):
     """There is no tool of this name."""
 
 
-class InternalError(AppError, code=-32603, error_code="INTERNAL_ERROR", exit_status=70, application=False):
+class InternalError(
+    AppError, code=-32603, error_code="INTERNAL_ERROR", exit_status=70, application=False
+):
     """A fault of this program; the details are in its log."""

@@ -1,4 +1,5 @@
-"""JSON for every front, without half surrogate pairs, NaN and deep nesting, which clients refuse (MSG-…, HTTP-06)."""
+"""JSON for every front, without half surrogate pairs, NaN and deep nesting, which clients refuse
+(MSG-…, HTTP-06)."""
 
 from __future__ import annotations
 
@@ -20,23 +21,30 @@ MAX_DOUBLE_DIGITS: Final = 309
 _HALF: Final = "[\ud800-\udfff]"
 
 
-def encode(value: object, default: Callable[[Any], Any] | None = None, *, keeps_halves: bool = False) -> bytes:
-    """Return compact JSON in UTF-8; NaN and infinity become null, surrogate pairs their character, and half a pair
-    U+FFFD, as clients in Rust need it, or its escape with `keeps_halves`. Raises: TypeError, ValueError,
-    RecursionError."""
+def encode(
+    value: object, default: Callable[[Any], Any] | None = None, *, keeps_halves: bool = False
+) -> bytes:
+    """Return compact JSON in UTF-8; NaN and infinity become null, surrogate pairs their character,
+    and half a pair U+FFFD, as clients in Rust need it, or its escape with `keeps_halves`. Raises:
+    TypeError, ValueError, RecursionError."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default).encode()
+        return json.dumps(
+            value, ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=default
+        ).encode()
     except ValueError:  # of an UnicodeEncodeError, too
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=default)
     finite = json.loads(text, parse_constant=lambda _: None)
     text = json.dumps(finite, ensure_ascii=False, separators=(",", ":"))
     joined = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return re.sub(_HALF, lambda half: f"\\u{ord(half[0]):04x}" if keeps_halves else "\ufffd", joined).encode()
+    return re.sub(
+        _HALF, lambda half: f"\\u{ord(half[0]):04x}" if keeps_halves else "\ufffd", joined
+    ).encode()
 
 
 def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
-    """Return the value of JSON in UTF-8, with or without a byte order mark. Raises: ValueError, also for NaN, a number
-    no double holds, more than MAX_DEPTH levels, and unless `keeps_halves` half a surrogate pair."""
+    """Return the value of JSON in UTF-8, with or without a byte order mark. Raises: ValueError,
+    also for NaN, a number no double holds, more than MAX_DEPTH levels, and unless `keeps_halves`
+    half a surrogate pair."""
     text = data if isinstance(data, str) else data.removeprefix(codecs.BOM_UTF8).decode()
     if not text.strip():
         raise ValueError("the text is empty")
@@ -46,7 +54,11 @@ def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
         raise ValueError("it is nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
         raise ValueError(f"it is nested too deeply, over {MAX_DEPTH} levels")
-    if not keeps_halves and "\\ud" in text.lower() and re.search(_HALF, json.dumps(value, ensure_ascii=False)):
+    if (
+        not keeps_halves
+        and "\\ud" in text.lower()
+        and re.search(_HALF, json.dumps(value, ensure_ascii=False))
+    ):
         raise ValueError("it has half of a surrogate pair, which is no character")
     return value
 
@@ -69,6 +81,10 @@ def _whole(literal: str) -> int:
 def _is_deep(value: Any) -> bool:
     level = [value]
     for _ in range(MAX_DEPTH):
-        nested = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
+        nested = [
+            item.values() if isinstance(item, dict) else item
+            for item in level
+            if isinstance(item, dict | list)
+        ]
         level = list(chain.from_iterable(nested))
     return any(isinstance(item, dict | list) for item in level)

@@ -1,4 +1,5 @@
-"""What a process and its clients are allowed: the policy file, and the limits of keys (specs/policy.md)."""
+"""What a process and its clients are allowed: the policy file, and the limits of keys
+(specs/policy.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def api_keys(config: Config) -> tuple[ApiKey, ...]:
-    """Return the API keys of the policy file. Raises: PolicyInvalid, InvalidArguments for unknown tools of one."""
+    """Return the API keys of the policy file. Raises: PolicyInvalid, InvalidArguments for unknown
+    tools of one."""
     from .serve.http.access.keys import read_keys
 
     keys = read_keys(policy_file(config))
@@ -27,29 +29,36 @@ def api_keys(config: Config) -> tuple[ApiKey, ...]:
 
 
 def limit_to_key(config: Config) -> Config:
-    """Return the configuration of a process as its API key limits it. Raises: PolicyInvalid, InvalidArguments."""
+    """Return the configuration of a process as its API key limits it. Raises: PolicyInvalid,
+    InvalidArguments."""
     principal = principal_of(config)
     return config if principal is None else limit_config(config, principal.limits)
 
 
 def principal_of(config: Config) -> Principal | None:
-    """Return to whose limits a process is held: the bearer of the API key that `--key` names; None without one.
-    Raises: PolicyInvalid, InvalidArguments for an unknown one."""
+    """Return to whose limits a process is held: the bearer of the API key that `--key` names; None
+    without one. Raises: PolicyInvalid, InvalidArguments for an unknown one."""
     if not config.key:
         return None
     keys = {key.name: key for key in api_keys(config)}
     if config.key not in keys:
         known = f"there are {', '.join(keys)}" if keys else "it has none"
-        raise InvalidArguments(f"There is no API key {config.key!r} in '{config.policy_file}'; {known}.")
+        raise InvalidArguments(
+            f"There is no API key {config.key!r} in '{config.policy_file}'; {known}."
+        )
     return keys[config.key].principal
 
 
 def limit_config(config: Config, limits: Limits) -> Config:
     """Return the configuration of a process that is held to limits. Raises: InvalidArguments."""
     config = config.replace(tools=_narrow_tools(config, limits))
-    if limits.narrows_vaults:  # nothing could hold JavaScript in the app to them, and import folders are outside
+    if (
+        limits.narrows_vaults
+    ):  # nothing could hold JavaScript in the app to them, and import folders are outside
         read_only = config.read_only or limits.policy.read_only
-        config = config.replace(read_only=read_only, named_imports=(), app=config.app.replace(allow_eval=False))
+        config = config.replace(
+            read_only=read_only, named_imports=(), app=config.app.replace(allow_eval=False)
+        )
     return config
 
 
@@ -63,7 +72,8 @@ def _narrow_tools(config: Config, limits: Limits) -> str:
 
 
 def policy_text(config: Config) -> str:
-    """Return the policy file's text; empty where there is none. Raises: PolicyInvalid where it cannot be read."""
+    """Return the policy file's text; empty where there is none. Raises: PolicyInvalid where it
+    cannot be read."""
     file = config.policy_file
     if not file.exists():
         return ""
@@ -74,8 +84,8 @@ def policy_text(config: Config) -> str:
 
 
 def policy_file(config: Config) -> PolicyFile:
-    """Return what the policy file says. Raises: PolicyInvalid, also for a mistake in a key: a limit that is not
-    understood must not be taken for none."""
+    """Return what the policy file says. Raises: PolicyInvalid, also for a mistake in a key: a limit
+    that is not understood must not be taken for none."""
     from obsidian_mcp.core.files.policy_file import PolicyFile
 
     file = PolicyFile(policy_text(config))
@@ -87,7 +97,8 @@ def policy_file(config: Config) -> PolicyFile:
 
 
 def policy_stamp(config: Config) -> object:
-    """Return what is another value after each change of the policy file; None where there is none."""
+    """Return what is another value after each change of the policy file; None where there is
+    none."""
     try:
         found = config.policy_file.stat()
     except OSError:
@@ -96,11 +107,14 @@ def policy_stamp(config: Config) -> object:
 
 
 def policy_of(config: Config, folder: Path, principal: Principal | None) -> policy.Policy:
-    """Return what is allowed in the vault at a folder: by the file, the configuration, and the limits of a principal.
-    Raises: PolicyInvalid; PermissionDenied for a scope that is no path inside the vault."""
+    """Return what is allowed in the vault at a folder: by the file, the configuration, and the
+    limits of a principal. Raises: PolicyInvalid; PermissionDenied for a scope that is no path
+    inside the vault."""
     from obsidian_mcp.core.files import policy
 
-    has_file = config.policy_file.exists()  # most users have none, and need not import what reads it
+    has_file = (
+        config.policy_file.exists()
+    )  # most users have none, and need not import what reads it
     allowed = policy_file(config).policy(folder.name, str(folder)) if has_file else policy.DEFAULT
     allowed = allowed.narrowed(policy.limited_to(config.scope, read_only=config.read_only))
     return allowed if principal is None else allowed.narrowed(principal.limits.policy)

@@ -1,5 +1,5 @@
-"""Makes vaults of folders: the file that gives them their adapters. What opens a vault is imported when one is opened:
-the first answers of a server do not wait for it."""
+"""Makes vaults of folders: the file that gives them their adapters. What opens a vault is imported
+when one is opened: the first answers of a server do not wait for it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,15 @@ def vault_id(root: Path) -> str:
 
 
 def calendar(config: Config) -> Calendar:
-    """The clock of this process; a day that is configured without a time begins at midnight. Raises: InvalidArguments
-    for a first day of the week that is no weekday."""
+    """The clock of this process; a day that is configured without a time begins at midnight.
+    Raises: InvalidArguments for a first day of the week that is no weekday."""
     if config.week_start:
         from obsidian_mcp.core.calendar.locale import WEEKDAYS  # with all names of months and days
 
         if config.week_start not in WEEKDAYS:
             raise InvalidArguments(
-                f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of {', '.join(WEEKDAYS)}."
+                f"OBSIDIAN_MCP_WEEK_START is {config.week_start!r}; it must be one of "
+                f"{', '.join(WEEKDAYS)}."
             )
 
     from datetime import datetime
@@ -72,15 +73,22 @@ def app_access(config: Config) -> AppAccess:
     from obsidian_mcp.adapters.app_access import AppAccess
 
     app, folders = config.app, config.app_folders
-    return AppAccess(app.program, app.environment, folders, assume_running=app.assume_running, timeout=config.timeout)
+    return AppAccess(
+        app.program,
+        app.environment,
+        folders,
+        assume_running=app.assume_running,
+        timeout=config.timeout,
+    )
 
 
 def vault_folders(config: Config) -> dict[str, Path]:
-    """Return the folders of the configured vaults, or else of those that the app knows, by the names that tools use;
-    the first is the default. Raises: VaultNotFound where there is none."""
+    """Return the folders of the configured vaults, or else of those that the app knows, by the
+    names that tools use; the first is the default. Raises: VaultNotFound where there is none."""
     if not all(config.named_vaults):
         raise VaultNotFound(
-            "The path of the vault given with --vault is empty. Give its folder, or leave --vault out for the vaults "
+            "The path of the vault given with --vault is empty. Give its folder, or leave "
+            "--vault out for the vaults "
             "that Obsidian knows."
         )
     paths = config.vaults
@@ -90,7 +98,8 @@ def vault_folders(config: Config) -> dict[str, Path]:
         paths = registered_vaults(config.app_folders)
     if not paths:
         raise VaultNotFound(
-            "No vault is configured. Start the server with --vault FOLDER or set OBSIDIAN_VAULT_PATH; "
+            "No vault is configured. Start the server with --vault FOLDER or set "
+            "OBSIDIAN_VAULT_PATH; "
             "without them the vaults that Obsidian knows are used, and it knows none here."
         )
     folders: dict[str, Path] = {}
@@ -115,8 +124,8 @@ def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
 
 
 def embedding_choice(config: Config) -> Choice | None:
-    """Return the model that the user chose for search by meaning, None where it is off. Raises: InvalidArguments for a
-    file that cannot be read."""
+    """Return the model that the user chose for search by meaning, None where it is off. Raises:
+    InvalidArguments for a file that cannot be read."""
     file = config.state / SEMANTIC_FILE
     if not file.exists():
         return None
@@ -138,8 +147,11 @@ def embedder(config: Config, choice: Choice) -> Embedder:
     return EmbeddingModel(Path(choice.folder))
 
 
-def _meaning(config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_server: bool) -> Meaning | None:
-    """What finds the notes of a vault by their meaning; None where it is off or its packages are not installed."""
+def _meaning(
+    config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_server: bool
+) -> Meaning | None:
+    """What finds the notes of a vault by their meaning; None where it is off or its packages are
+    not installed."""
     choice = embedding_choice(config)
     if choice is None:
         return None
@@ -204,7 +216,9 @@ class FolderBuilder:
         reported = threading.Event()
         watcher = self._watch(disk, reported, report)
         cache = self._config.cache / vault_id(disk.root)
-        journal = SqliteJournal(self._config.state / cache.name, process="" if self._is_server else ONE_SHOT)
+        journal = SqliteJournal(
+            self._config.state / cache.name, process="" if self._is_server else ONE_SHOT
+        )
         vault = Vault(
             folder.name,
             disk,
@@ -219,7 +233,8 @@ class FolderBuilder:
                 indexer, vault, cache, reported if watcher is not None else None
             ),
         )
-        # Those who wait for news hear of our own changes at once, also where the system reports none.
+        # Those who wait for news hear of our own changes at once, also where the system reports
+        # none.
         vault.committed.add(lambda _: report())
         try:
             if watcher is not None:
@@ -233,7 +248,9 @@ class FolderBuilder:
             raise
         return vault, watcher
 
-    def _watch(self, disk: Disk, reported: threading.Event, report: Callable[[], None]) -> Watcher | None:
+    def _watch(
+        self, disk: Disk, reported: threading.Event, report: Callable[[], None]
+    ) -> Watcher | None:
         """Return what watches a vault's folder, not started yet; None where nobody does."""
         if not self.watches:
             return None
@@ -248,8 +265,8 @@ class FolderBuilder:
     def _begin_background(
         self, indexer: Indexer, vault: Vault, cache: Path, reported: threading.Event | None
     ) -> Meaning | None:
-        """Have the index stored beside the calls; return what finds notes by meaning. `reported`: set when the watcher
-        has reported changes; None without a watcher."""
+        """Have the index stored beside the calls; return what finds notes by meaning. `reported`:
+        set when the watcher has reported changes; None without a watcher."""
         from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
         from obsidian_mcp.adapters.pdf_reader import PdfReader
 
@@ -263,8 +280,8 @@ class FolderBuilder:
         return _meaning(self._config, indexer, vault, vectors, is_server=is_server)
 
     def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
-        """Return who changes the files of a vault in the app's stead, and who answers questions. Raises:
-        AppCommandFailed."""
+        """Return who changes the files of a vault in the app's stead, and who answers questions.
+        Raises: AppCommandFailed."""
         backend = self._config.app.backend
         if backend == "files":
             return None, None
@@ -277,13 +294,15 @@ class FolderBuilder:
 
 
 def _check_scopes(disk: Disk, name: str, allowed: policy.Policy) -> None:
-    """Check that a vault has the folders to which it is held: an empty vault would be an untrue answer. Raises:
-    PolicyInvalid."""
+    """Check that a vault has the folders to which it is held: an empty vault would be an untrue
+    answer. Raises: PolicyInvalid."""
     for scope in allowed.scopes:
         if not _has_folder(disk, scope):
             raise PolicyInvalid(
-                f"The vault {name!r} has no folder {str(scope)!r}, to which this server is held (--scope, "
-                "OBSIDIAN_MCP_SCOPE, or scope in the policy file). Give the path of a folder inside the vault.",
+                f"The vault {name!r} has no folder {str(scope)!r}, to which this server is held "
+                "(--scope, "
+                "OBSIDIAN_MCP_SCOPE, or scope in the policy file). Give the path of a folder "
+                "inside the vault.",
                 scope=scope,
             )
 

@@ -31,8 +31,9 @@ def explain_missing(folder: Path) -> str:
     advice = (
         _explain_spelling(folder)
         or explain_split(folder)
-        or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network drive must be "
-        "connected, and macOS asks whether a program may read Documents, Desktop and iCloud."
+        or "Check the path given with --vault or in OBSIDIAN_VAULT_PATH; an external or network "
+        "drive must be connected, and macOS asks whether a program may read Documents, Desktop "
+        "and iCloud."
     )
     return f"The vault folder '{shorten(str(folder))}' {problem}. {advice}"
 
@@ -41,7 +42,8 @@ _UNFILLED: Final = r"\$\{?\w+\}?|%\w+%"
 
 
 def _explain_spelling(folder: Path) -> str:
-    """Return what to say of a path that was given in a form that nothing reads; empty for any other."""
+    """Return what to say of a path that was given in a form that nothing reads; empty for any
+    other."""
     from pathlib import Path
 
     typed = str(folder).removeprefix(f"{Path.cwd()}{os.sep}")
@@ -49,19 +51,23 @@ def _explain_spelling(folder: Path) -> str:
         return f"Its path was given with quotation marks inside; leave them out: {typed[1:-1]}"
     if typed[0] == "~":
         account = typed[1:].partition(os.sep)[0]
-        return f"There is no account {account!r}. Your own home folder is ~/; or give the whole path."
+        return (
+            f"There is no account {account!r}. Your own home folder is ~/; or give the whole path."
+        )
     if unfilled := re.search(_UNFILLED, typed):
         return f"The client has not put in a value for {unfilled[0]}; write the whole path."
     return ""
 
 
 def explain_split(folder: Path) -> str:
-    """Return what to say where a path was cut at a space on its way here; empty where nothing points to that."""
+    """Return what to say where a path was cut at a space on its way here; empty where nothing
+    points to that."""
     with suppress(OSError):
         for other in sorted(folder.parent.iterdir()):
             if other.name.startswith(f"{folder.name} ") and other.is_dir():
                 return (
-                    f"There is '{other}': a path with spaces must be one argument, in a configuration file one string "
+                    f"There is '{other}': a path with spaces must be one argument, in a "
+                    "configuration file one string "
                     "of args, on a command line in quotation marks."
                 )
     return ""

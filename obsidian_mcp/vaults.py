@@ -40,7 +40,8 @@ if TYPE_CHECKING:
             """Whether it runs, or its command is installed."""
 
         def command(self, folder: Path) -> Obsidian:
-            """Return its side of a vault. Raises: VaultNotFound, ObsidianNotRunning, AppCommandFailed."""
+            """Return its side of a vault. Raises: VaultNotFound, ObsidianNotRunning,
+            AppCommandFailed."""
 
     class VaultBuilder(Protocol):
         """Makes vaults of folders, with the adapters of this process."""
@@ -48,23 +49,33 @@ if TYPE_CHECKING:
         @property
         def app(self) -> AppOnComputer: ...
         def folders(self) -> dict[str, Path]:
-            """Return the folders of the vaults by name, the default first. Raises: VaultNotFound."""
+            """Return the folders of the vaults by name, the default first. Raises:
+            VaultNotFound."""
 
         def has_folders(self, folder: Path, scopes: Sequence[VaultPath]) -> bool:
             """Whether the vault at a folder has all these folders."""
 
-        def open_vault(self, folder: Path, report: Callable[[], None]) -> tuple[Vault, FolderWatcher | None]:
+        def open_vault(
+            self, folder: Path, report: Callable[[], None]
+        ) -> tuple[Vault, FolderWatcher | None]:
             """Open a vault; `report` is called when a file may have changed. Raises: PolicyInvalid,
             AppCommandFailed."""
 
 
 class FolderVaults:
-    """The vaults named by the configuration, or else those the Obsidian app knows; opened at first use."""
+    """The vaults named by the configuration, or else those the Obsidian app knows; opened at first
+    use."""
 
     def __init__(
-        self, builder: VaultBuilder, config: Config, principal: Principal | None = None, *, watches: bool
+        self,
+        builder: VaultBuilder,
+        config: Config,
+        principal: Principal | None = None,
+        *,
+        watches: bool,
     ) -> None:
-        """`principal`: to whose limits the vaults are held; `watches`: whether their folders are watched."""
+        """`principal`: to whose limits the vaults are held; `watches`: whether their folders are
+        watched."""
         self._builder = builder
         self._config = config
         self._principal = principal
@@ -78,7 +89,8 @@ class FolderVaults:
 
     @cached_property
     def _configured(self) -> dict[str, Path]:
-        """The vaults that the configuration names: those that the app knows may change meanwhile."""
+        """The vaults that the configuration names: those that the app knows may change
+        meanwhile."""
         return self._builder.folders() if self._config.named_vaults else {}
 
     def names(self) -> list[str]:
@@ -99,7 +111,10 @@ class FolderVaults:
         from .policies import policy_of
 
         try:
-            return any(policy_of(self._config, folder, self._principal).asks for folder in self._folders().values())
+            return any(
+                policy_of(self._config, folder, self._principal).asks
+                for folder in self._folders().values()
+            )
         except AppError:  # a call says what is wrong
             return False
 
@@ -113,11 +128,13 @@ class FolderVaults:
             return error.message
 
     def warm(self) -> None:
-        """Open the default vault and begin its index, in the background, so that the first call finds it ready."""
+        """Open the default vault and begin its index, in the background, so that the first call
+        finds it ready."""
         threading.Thread(target=self._prepare, name="warm", daemon=True).start()
 
     def _prepare(self) -> None:
-        gc.disable()  # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
+        # what is made here stays; with 50 000 notes, looking at it took a quarter of the time
+        gc.disable()
         try:
             vault = self._open_vault(self._folder(""))
             vault.refresh()
@@ -145,7 +162,9 @@ class FolderVaults:
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
-        with self._lock:  # what is being opened is in the lists by then, and nothing is opened any more
+        with (
+            self._lock
+        ):  # what is being opened is in the lists by then, and nothing is opened any more
             self._closed = True
         self._news.set()
         for watcher in self._watchers:
@@ -154,24 +173,30 @@ class FolderVaults:
             vault.close()
 
     def _folders(self) -> dict[str, Path]:
-        """Vault folders by the name under which tools know them, the default first (POL-12, POL-14). Raises:
-        VaultNotFound, PolicyInvalid."""
+        """Vault folders by the name under which tools know them, the default first (POL-12,
+        POL-14). Raises: VaultNotFound, PolicyInvalid."""
         folders = self._configured or self._builder.folders()
         if (principal := self._principal) is not None:
             limits = principal.limits
-            opened = {name: folder for name, folder in folders.items() if limits.opens(name, str(folder))}
+            opened = {
+                name: folder for name, folder in folders.items() if limits.opens(name, str(folder))
+            }
             if not opened:
                 named = ", ".join(map(repr, limits.vaults))
                 raise VaultNotFound(
-                    f"The API key {principal.name} opens the vaults {named}, which are not served here."
+                    f"The API key {principal.name} opens the vaults {named}, which are not "
+                    "served here."
                 )
             folders = opened
         if len(folders) == 1:
             return folders  # opening it says what is wrong
-        return {name: folder for name, folder in folders.items() if self._holds_scopes(folder)} or folders
+        return {
+            name: folder for name, folder in folders.items() if self._holds_scopes(folder)
+        } or folders
 
     def _holds_scopes(self, folder: Path) -> bool:
-        """Whether a vault has the folders to which all vaults are held; True where that cannot be seen."""
+        """Whether a vault has the folders to which all vaults are held; True where that cannot be
+        seen."""
         from .policies import policy_of
 
         if folder not in self._scopes:
@@ -186,7 +211,11 @@ class FolderVaults:
         from obsidian_mcp.core.text.vault_path import name_key
 
         key = name_key(name.strip())
-        matching = [path for known_name, path in folders.items() if key in (name_key(known_name), name_key(str(path)))]
+        matching = [
+            path
+            for known_name, path in folders.items()
+            if key in (name_key(known_name), name_key(str(path)))
+        ]
         if not matching:
             raise VaultNotFound(
                 f"There is no vault {name!r}. The vaults are: {', '.join(map(repr, folders))}.",
@@ -201,7 +230,9 @@ class FolderVaults:
                 if missing := explain_missing(folder):
                     raise VaultNotFound(missing, vault=folder.name)
                 if self._closed:
-                    raise VaultNotFound("The program is ending. Nothing was changed.", vault=folder.name)
+                    raise VaultNotFound(
+                        "The program is ending. Nothing was changed.", vault=folder.name
+                    )
                 vault, watcher = self._builder.open_vault(folder, self._news.set)
                 if watcher is not None:
                     self._watchers.append(watcher)

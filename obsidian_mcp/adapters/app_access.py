@@ -1,5 +1,5 @@
-"""The app on this computer: whether it runs, which vaults it has registered (`obsidian.json`, semantics 6.1) and open,
-and the command that reaches one of them."""
+"""The app on this computer: whether it runs, which vaults it has registered (`obsidian.json`,
+semantics 6.1) and open, and the command that reaches one of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .obsidian_program import ObsidianProgram, ProgramResult
 
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
-"""Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself starts no other."""
+"""Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself
+starts no other."""
 PRESENT_SECONDS = 5.0
 """How long `is_there` keeps its answer: every list of tools calls it."""
 SAME_FILES = 0.9
@@ -27,7 +28,8 @@ SAME_FILES = 0.9
 
 
 class AppAccess:
-    """Access to the running app and its command. Thread-safe; slow imports wait for the first use (CLI-20)."""
+    """Access to the running app and its command. Thread-safe; slow imports wait for the first use
+    (CLI-20)."""
 
     def __init__(
         self,
@@ -39,7 +41,8 @@ class AppAccess:
         timeout: float,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`program` is the `obsidian` command, "" to search for it; `timeout` in seconds is for one operation."""
+        """`program` is the `obsidian` command, "" to search for it; `timeout` in seconds is for one
+        operation."""
         self._program = program
         self._environment = environment
         self._app_folders = app_folders
@@ -63,7 +66,8 @@ class AppAccess:
             return self._process.running()
 
     def is_there(self) -> bool:
-        """Whether the app or its command is on this computer; the answer is kept for PRESENT_SECONDS."""
+        """Whether the app or its command is on this computer; the answer is kept for
+        PRESENT_SECONDS."""
         then, present = self._present
         if self._clock() - then > PRESENT_SECONDS:
             try:
@@ -71,21 +75,24 @@ class AppAccess:
                 present = True
             except ObsidianNotRunning:
                 present = False
-            except AppError:  # a configured program that is missing: the tool says so when it is called
+            except (
+                AppError
+            ):  # a configured program that is missing: the tool says so when it is called
                 present = not self._assume_running and self.is_running()
             self._present = (self._clock(), present)
         return present
 
     def has_open(self, folder: Path) -> bool:
-        """Whether the app runs and has the vault in this folder open; an app in another container counts as if."""
+        """Whether the app runs and has the vault in this folder open; an app in another container
+        counts as if."""
         if not self.is_running():
             return False
         row = find_registered(folder, self._app_folders)
         return row.open if row is not None else self._assume_running
 
     def command(self, folder: Path) -> ObsidianCommand:
-        """Return the command for the vault in this folder. Raises: AppCommandFailed if the program is missing,
-        ObsidianNotRunning if the app does not run either."""
+        """Return the command for the vault in this folder. Raises: AppCommandFailed if the program
+        is missing, ObsidianNotRunning if the app does not run either."""
         with self._lock:
             if folder not in self._commands:
                 from .obsidian_cli import ObsidianCommand
@@ -94,7 +101,9 @@ class AppAccess:
                 row = find_registered(folder, self._app_folders)
                 self._commands[folder] = ObsidianCommand(
                     program,
-                    folder.name if row is None else row.id,  # two vaults may have one name, none have one id
+                    folder.name
+                    if row is None
+                    else row.id,  # two vaults may have one name, none have one id
                     self._timeout,
                     running=self.is_running,
                     same_folder=partial(is_same_vault, folder),
@@ -102,8 +111,9 @@ class AppAccess:
             return self._commands[folder]
 
     def run(self, folder: Path, words: Sequence[str]) -> ProgramResult:
-        """Run the official program on the vault in this folder. Raises: ObsidianNotRunning, also where the app does not
-        know the vault; AppCommandFailed where the program is missing; OperationTimeout."""
+        """Run the official program on the vault in this folder. Raises: ObsidianNotRunning, also
+        where the app does not know the vault; AppCommandFailed where the program is missing;
+        OperationTimeout."""
         row = find_registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
@@ -125,8 +135,9 @@ class AppAccess:
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
-    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11): by its files, of which SAME_FILES
-    must exist here, where there is no path or one of another computer, seen from a container."""
+    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11): by its files,
+    of which SAME_FILES must exist here, where there is no path or one of another computer, seen
+    from a container."""
     if path and Path(path).exists():
         return is_same_folder(path, folder)
     names = files()
@@ -145,7 +156,8 @@ def registries(app_folders: Iterable[Path]) -> Iterator[tuple[RegisteredVault, .
 
 
 def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
-    """Return the folders of the vaults that exist, open ones first, then the last used; empty without the app."""
+    """Return the folders of the vaults that exist, open ones first, then the last used; empty
+    without the app."""
     for vaults in registries(app_folders):
         rows = sorted(vaults, key=lambda row: (not row.open, -row.opened))
         if found := tuple(path for row in rows if (path := Path(row.path)).is_dir()):
@@ -154,8 +166,17 @@ def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def find_registered(folder: Path, app_folders: Iterable[Path]) -> RegisteredVault | None:
-    """Return what the app has registered about the vault in this folder, None if it does not know the vault."""
-    return next((row for vaults in registries(app_folders) for row in vaults if is_same_folder(row.path, folder)), None)
+    """Return what the app has registered about the vault in this folder, None if it does not know
+    the vault."""
+    return next(
+        (
+            row
+            for vaults in registries(app_folders)
+            for row in vaults
+            if is_same_folder(row.path, folder)
+        ),
+        None,
+    )
 
 
 def is_same_folder(path: str, folder: Path) -> bool:

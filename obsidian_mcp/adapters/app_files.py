@@ -1,5 +1,6 @@
-"""Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules). The app does what it
-can do exactly, the disk everything else and what went wrong; what counts is what the file holds afterwards."""
+"""Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules).
+The app does what it can do exactly, the disk everything else and what went wrong; what counts is
+what the file holds afterwards."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ from .obsidian_cli import ObsidianCommand
 log = logging.getLogger(__name__)
 
 LATE_SECONDS = 1.0
-"""How long a change may follow an answer that does not mention it: old installers print before they are done."""
+"""How long a change may follow an answer that does not mention it: old installers print before they
+are done."""
 LOOK_SECONDS = 0.05
 CHECK_SECONDS = 5.0
 """How long an app that need not be used may take to say which vault it has open."""
@@ -29,7 +31,8 @@ Send = Callable[[ObsidianCommand], object]
 
 
 class AppFiles:
-    """`Changer` through the app, with the disk as fallback (APP-FILE rules); for the thread that changes the vault."""
+    """`Changer` through the app, with the disk as fallback (APP-FILE rules); for the thread that
+    changes the vault."""
 
     def __init__(
         self,
@@ -39,8 +42,8 @@ class AppFiles:
         *,
         late_seconds: float = LATE_SECONDS,
     ) -> None:
-        """`command` is called at every change. With `is_open`, the app is used only while that is True and the app
-        answers; without it, changes fail if the app does not answer."""
+        """`command` is called at every change. With `is_open`, the app is used only while that is
+        True and the app answers; without it, changes fail if the app does not answer."""
         self._disk = disk
         self._command = command
         self._is_open = is_open
@@ -50,7 +53,9 @@ class AppFiles:
     def write(self, disk: str, data: bytes) -> None:
         send = self._rewriting(disk, data)
         if send is None or not self._try_in_app(
-            send, done=lambda: self._content(disk) == data, mend=lambda: self._disk.write(disk, data)
+            send,
+            done=lambda: self._content(disk) == data,
+            mend=lambda: self._disk.write(disk, data),
         ):
             self._disk.write(disk, data)
 
@@ -65,7 +70,10 @@ class AppFiles:
             try:
                 command.create(disk, text)
             except AppCommandFailed as error:
-                if is_folder_new and (error.data.get("command"), error.data.get("reason")) == ("create", REFUSED):
+                if is_folder_new and (error.data.get("command"), error.data.get("reason")) == (
+                    "create",
+                    REFUSED,
+                ):
                     raise _Unsuited from error
                 raise
 
@@ -73,12 +81,15 @@ class AppFiles:
             put = self._disk.write if self._disk.exists(disk) else self._disk.create
             put(disk, data)
 
-        if not self._try_in_app(send, done=lambda: self._content(disk) == data, mend=mend, new=True):
+        if not self._try_in_app(
+            send, done=lambda: self._content(disk) == data, mend=mend, new=True
+        ):
             self._disk.create(disk, data)
 
     def move(self, source: str, target: str) -> None:
-        """Rename through the app only if it knows no link to the file: it would rewrite links some time after its
-        answer, where it remembers them to be, in a way that cannot be undone (APP-FILE-06)."""
+        """Rename through the app only if it knows no link to the file: it would rewrite links some
+        time after its answer, where it remembers them to be, in a way that cannot be undone
+        (APP-FILE-06)."""
         facts = self._disk.stat(source)
         folder = target.rpartition("/")[0]
         if (
@@ -117,7 +128,11 @@ class AppFiles:
         self._disk.move(source, target)
 
     def delete(self, disk: str) -> None:
-        self._remove(disk, lambda command: command.delete(disk, permanent=True), lambda: self._disk.delete(disk))
+        self._remove(
+            disk,
+            lambda command: command.delete(disk, permanent=True),
+            lambda: self._disk.delete(disk),
+        )
 
     def trash(self, disk: str, *, system: bool) -> str:
         places = ["the system's trash" if system else TRASH_FOLDER]
@@ -136,14 +151,17 @@ class AppFiles:
                 by_ourselves()
 
         if facts is None or not (
-            _is_sendable(disk) and self._try_in_app(send, done=lambda: not self._disk.exists(disk), mend=mend)
+            _is_sendable(disk)
+            and self._try_in_app(send, done=lambda: not self._disk.exists(disk), mend=mend)
         ):
             by_ourselves()
 
-    # -- what the app can do exactly -----------------------------------------------------------------------------
+    # -- what the app can do exactly
+    # -----------------------------------------------------------------------------
 
     def _rewriting(self, disk: str, data: bytes) -> Send | None:
-        """Return how the app can write these bytes: the whole note, or what is appended to it; None if it cannot."""
+        """Return how the app can write these bytes: the whole note, or what is appended to it; None
+        if it cannot."""
         if not (is_note(disk) and _is_sendable(disk)):
             return None
         before = self._content(disk)
@@ -159,9 +177,10 @@ class AppFiles:
     def _try_in_app(
         self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False
     ) -> bool:
-        """Have the app make a change; return False if it did not and the disk may. `done` looks whether it is made,
-        `mend` makes it where the app only says so, `new` fails where something is at the target. Raises: the app's
-        error if the user wants only the app, or if the change may still come."""
+        """Have the app make a change; return False if it did not and the disk may. `done` looks
+        whether it is made, `mend` makes it where the app only says so, `new` fails where something
+        is at the target. Raises: the app's error if the user wants only the app, or if the change
+        may still come."""
         command = self._reach_app()
         if command is None:
             return False
@@ -172,12 +191,15 @@ class AppFiles:
         except NoteExists:
             if new:
                 raise
-            return False  # the app does not know the file yet and made another beside it, which is in the trash
+            # the app does not know the file yet and made another beside it, which is in the trash
+            return False
         except AppError as error:
             if self._comes_true(done, error):
                 return True
             # the app is well: it does not know the file yet, or cannot take the text
-            is_unsuited = isinstance(error, NoteNotFound) or error.data.get("reason") == CANNOT_CARRY
+            is_unsuited = (
+                isinstance(error, NoteNotFound) or error.data.get("reason") == CANNOT_CARRY
+            )
             if _is_uncertain(error) or not (self._is_open is not None or is_unsuited):
                 raise
             log.info("not through the app: %s", error.message)
@@ -205,7 +227,8 @@ class AppFiles:
         return command
 
     def _comes_true(self, done: Callable[[], bool], error: AppError) -> bool:
-        """Whether a change was made although the app's answer does not say so, or will be in a moment."""
+        """Whether a change was made although the app's answer does not say so, or will be in a
+        moment."""
         end = time.monotonic() + (self._late_seconds if _is_uncertain(error) else 0.0)
         while not done():
             if time.monotonic() >= end:
@@ -213,7 +236,8 @@ class AppFiles:
             time.sleep(LOOK_SECONDS)
         return True
 
-    # -- the disk ------------------------------------------------------------------------------------------------
+    # -- the disk
+    # ----------------------------------------------------------------------------------------------
 
     def _content(self, disk: str) -> bytes | None:
         try:

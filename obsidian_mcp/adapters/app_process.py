@@ -1,4 +1,5 @@
-"""Is the Obsidian app running? The process list, judged by a pure function (specs/obsidian-command.md, APP rules)."""
+"""Is the Obsidian app running? The process list, judged by a pure function
+(specs/obsidian-command.md, APP rules)."""
 
 from __future__ import annotations
 
@@ -13,33 +14,43 @@ from . import processes
 _CANDIDATE = re.compile(r"obsid|electron", re.IGNORECASE)
 """Names worth a closer look; the path and arguments of every other process are never read."""
 
-# Where the packages put the program. Another program called `obsidian` lives elsewhere and has no Electron children.
+# Where the packages put the program. Another program called `obsidian` lives elsewhere and has no
+# Electron children.
 _LINUX_PLACE = re.compile(
     r"(?i)^(/opt/obsidian|/snap/obsidian/[^/]+|/app|/usr/(lib|share)/obsidian|.*/md\.obsidian\.obsidian/.*"
     r"|.*/\.mount_obsid[^/]*|.*/squashfs-root|/nix/store/[^/]*obsidian[^/]*/.*)/obsidian$"
 )
-_WINDOWS_PLACE = re.compile(r"(?i)\\(programs|program files|program files \(x86\)|apps)\\obsidian(\\[^\\]+)?\\[^\\]+$")
-_MAC_PROGRAM = re.compile(r"/Obsidian[^/]*\.app/Contents/(MacOS/Obsidian|Frameworks/.*/Obsidian Helper[^/]*)$")
+_WINDOWS_PLACE = re.compile(
+    r"(?i)\\(programs|program files|program files \(x86\)|apps)\\obsidian(\\[^\\]+)?\\[^\\]+$"
+)
+_MAC_PROGRAM = re.compile(
+    r"/Obsidian[^/]*\.app/Contents/(MacOS/Obsidian|Frameworks/.*/Obsidian Helper[^/]*)$"
+)
 _ASAR = re.compile(r"(?i)[/\\]obsidian[/\\](resources[/\\])?(app|obsidian)\.asar$")
 """What a packager's launcher gives to the system's Electron (Arch, Nix)."""
 
 
 def is_app(name: str, exe: str, cmdline: Sequence[str], platform: str) -> bool:
-    """Whether this process shows that the app runs on `platform` (of `sys.platform`): the app or an Electron helper of
-    it, and not its command, its binary that carries a command, or another program. `exe` and `cmdline` may be empty."""
+    """Whether this process shows that the app runs on `platform` (of `sys.platform`): the app or an
+    Electron helper of it, and not its command, its binary that carries a command, or another
+    program. `exe` and `cmdline` may be empty."""
     program = exe or next(iter(cmdline), "").partition(" --")[0]
     program = program.removesuffix(" (deleted)")  # the file was replaced by an update (Linux)
     arguments = cmdline[1:]
     if platform == "darwin":
         if not program:
             return name == "Obsidian"
-        return bool(_MAC_PROGRAM.search(program)) and (_is_child(arguments) or not _is_command(arguments))
+        return bool(_MAC_PROGRAM.search(program)) and (
+            _is_child(arguments) or not _is_command(arguments)
+        )
     if platform == "win32":
         if not program:  # an elevated app hides everything but its name
             return name.lower() == "obsidian.exe"
         if program.rpartition("\\")[2].lower() != "obsidian.exe":
             return False
-        return _is_child(arguments) or (bool(_WINDOWS_PLACE.search(program)) and not _is_command(arguments))
+        return _is_child(arguments) or (
+            bool(_WINDOWS_PLACE.search(program)) and not _is_command(arguments)
+        )
     leaf = program.rpartition("/")[2]
     if leaf.startswith((".electron", "electron")):
         return any(_ASAR.search(argument) for argument in arguments) and not _is_command(arguments)
@@ -49,20 +60,26 @@ def is_app(name: str, exe: str, cmdline: Sequence[str], platform: str) -> bool:
 
 
 def _is_child(arguments: Iterable[str]) -> bool:
-    """An Electron helper: `--type=renderer` and its like (some rewrite their arguments into one string)."""
+    """An Electron helper: `--type=renderer` and its like (some rewrite their arguments into one
+    string)."""
     return any(argument.startswith("--type=") or " --type=" in argument for argument in arguments)
 
 
 def _is_command(arguments: Iterable[str]) -> bool:
     """Arguments of a command call (`vault=Notes read path=a.md`) and not of a start of the app."""
-    return any(word and not word.startswith(("-", "obsidian://")) and not word.endswith(".asar") for word in arguments)
+    return any(
+        word and not word.startswith(("-", "obsidian://")) and not word.endswith(".asar")
+        for word in arguments
+    )
 
 
 class AppProcess:
     """Finds the app in the process list. A process once found is only checked for being alive."""
 
     def __init__(
-        self, platform: str = sys.platform, listed: Callable[[], Iterable[psutil.Process]] = processes.processes
+        self,
+        platform: str = sys.platform,
+        listed: Callable[[], Iterable[psutil.Process]] = processes.processes,
     ) -> None:
         self._platform = platform
         self._listed = listed
@@ -71,7 +88,9 @@ class AppProcess:
     def running(self) -> bool:
         """Whether the app is running now."""
         if self._known is None or not processes.is_alive(self._known):
-            self._known = next((process for process in self._listed() if self._shows_app(process)), None)
+            self._known = next(
+                (process for process in self._listed() if self._shows_app(process)), None
+            )
         return self._known is not None
 
     def _shows_app(self, process: psutil.Process) -> bool:
@@ -80,4 +99,6 @@ class AppProcess:
             return False
         cmdline: list[str] = processes.answer(process.cmdline, [])
         shown = is_app(name, processes.answer(process.exe, ""), cmdline, self._platform)
-        return shown and processes.is_alive(process)  # what has gone meanwhile has no command line either
+        return shown and processes.is_alive(
+            process
+        )  # what has gone meanwhile has no command line either

@@ -1,6 +1,6 @@
-"""Write, move and trash the files of a vault on disk, atomically and never over another file (specs/files.md). The new
-file that replaces a note takes over its owner, group, mode, access control list, attributes and time of creation
-(FILE-01, FILE-02); Linux lets nobody set the last."""
+"""Write, move and trash the files of a vault on disk, atomically and never over another file
+(specs/files.md). The new file that replaces a note takes over its owner, group, mode, access
+control list, attributes and time of creation (FILE-01, FILE-02); Linux lets nobody set the last."""
 
 from __future__ import annotations
 
@@ -18,11 +18,21 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
 
 from .folder import VaultFolder, read_bytes
-from .place import BINARY, CLOEXEC, NOFOLLOW, REPLACED, TEMP_PREFIX, DiskPlace, patiently, translate_error
+from .place import (
+    BINARY,
+    CLOEXEC,
+    NOFOLLOW,
+    REPLACED,
+    TEMP_PREFIX,
+    DiskPlace,
+    patiently,
+    translate_error,
+)
 
 TRASH_FOLDER = ".trash"
 _ASIDE = ".aside"
-"""Ends the hidden name of a file between the two steps of a rename; as REPLACED, `sweep` gives it its own name back."""
+"""Ends the hidden name of a file between the two steps of a rename; as REPLACED, `sweep` gives it
+its own name back."""
 
 
 class Disk(VaultFolder):
@@ -31,8 +41,12 @@ class Disk(VaultFolder):
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translating(disk, "writing"), self.place(disk) as place:
             if (found := place.found(disk)) is not None:
-                if not os.access(place.name, os.W_OK, dir_fd=place.folder):  # a rename would replace it all the same
-                    os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))  # fails with the reason
+                if not os.access(
+                    place.name, os.W_OK, dir_fd=place.folder
+                ):  # a rename would replace it all the same
+                    os.close(
+                        os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder)
+                    )  # fails with the reason
                 with self._open(place, disk, found) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
@@ -47,10 +61,10 @@ class Disk(VaultFolder):
                 discard(place, temporary)
 
     def _replace(self, place: DiskPlace, temporary: str, disk: str, expected: bytes | None) -> None:
-        """Put a temporary file in its place if the file there holds `expected` in the last moment (SAFE-08): others do
-        not know our lock. Where the disk can swap two files, the replaced one is compared again after the swap, so that
-        nothing is lost that a program with an open file has written. Raises: StaleEtag, and the file is as the other
-        program left it."""
+        """Put a temporary file in its place if the file there holds `expected` in the last moment
+        (SAFE-08): others do not know our lock. Where the disk can swap two files, the replaced one
+        is compared again after the swap, so that nothing is lost that a program with an open file
+        has written. Raises: StaleEtag, and the file is as the other program left it."""
         if expected is None or not exchange(place, temporary):
             replace(place, temporary)
             return
@@ -64,12 +78,15 @@ class Disk(VaultFolder):
             place.sync()
             raise
 
-    def _check_same(self, place: DiskPlace, disk: str, expected: bytes, known: os.stat_result | None = None) -> None:
+    def _check_same(
+        self, place: DiskPlace, disk: str, expected: bytes, known: os.stat_result | None = None
+    ) -> None:
         """Raises: StaleEtag where the file at a place does not hold `expected`."""
         with self._open(place, disk, known) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
-                    f"{printable(disk)!r} was changed by another program in this moment. Nothing was written; read it "
+                    f"{printable(disk)!r} was changed by another program in this moment. Nothing "
+                    "was written; read it "
                     "again and repeat the edit.",
                     path=printable(disk),
                 )
@@ -115,15 +132,19 @@ class Disk(VaultFolder):
             place.real(disk)
             leaving = place
             if expected is not None:
-                leaving = DiskPlace(place.folder, place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp"))
+                leaving = DiskPlace(
+                    place.folder, place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
+                )
                 self._rename_unchanged(place, leaving, disk, expected)
             patiently(lambda: os.unlink(leaving.name, dir_fd=leaving.folder))
             place.sync()
 
-    def _rename_unchanged(self, place: DiskPlace, target: DiskPlace, disk: str, expected: bytes | None) -> None:
-        """Rename a file that holds `expected`; it is compared again afterwards, when no other program finds it by its
-        old name (SAFE-08). None: whatever it holds. Raises: StaleEtag, and the file has its name; FileExistsError where
-        the target is taken, OSError."""
+    def _rename_unchanged(
+        self, place: DiskPlace, target: DiskPlace, disk: str, expected: bytes | None
+    ) -> None:
+        """Rename a file that holds `expected`; it is compared again afterwards, when no other
+        program finds it by its old name (SAFE-08). None: whatever it holds. Raises: StaleEtag, and
+        the file has its name; FileExistsError where the target is taken, OSError."""
         if expected is not None:
             self._check_same(place, disk, expected)
         rename_new(place, target)
@@ -132,7 +153,9 @@ class Disk(VaultFolder):
         try:
             self._check_same(target, disk, expected)
         except BaseException:
-            with contextlib.suppress(FileExistsError):  # another program has made a new file of the name since
+            with contextlib.suppress(
+                FileExistsError
+            ):  # another program has made a new file of the name since
                 rename_new(target, place)
             raise
 
@@ -147,13 +170,21 @@ class Disk(VaultFolder):
 
     def sweep(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
-            for name in os.listdir(place.folder if place.folder is not None else os.path.dirname(place.name)):
-                hidden, (kept, end) = place.beside(name), os.path.splitext(name.removeprefix(TEMP_PREFIX))
+            for name in os.listdir(
+                place.folder if place.folder is not None else os.path.dirname(place.name)
+            ):
+                hidden, (kept, end) = (
+                    place.beside(name),
+                    os.path.splitext(name.removeprefix(TEMP_PREFIX)),
+                )
                 if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, REPLACED):
                     continue
                 if end != ".tmp":
                     with contextlib.suppress(FileExistsError):
-                        rename_new(DiskPlace(place.folder, hidden), DiskPlace(place.folder, place.beside(kept)))
+                        rename_new(
+                            DiskPlace(place.folder, hidden),
+                            DiskPlace(place.folder, place.beside(kept)),
+                        )
                 if end != _ASIDE:  # what was replaced is in the journal
                     discard(place, hidden)
 
@@ -165,7 +196,9 @@ class Disk(VaultFolder):
             if expected is not None:
                 with _translating(disk, "moving to the trash"), self.place(disk) as place:
                     self._check_same(place, disk, expected)
-            with contextlib.suppress(Exception):  # each system's bin has errors of its own: COM's are not even OSErrors
+            with contextlib.suppress(
+                Exception
+            ):  # each system's bin has errors of its own: COM's are not even OSErrors
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
         name = disk.rpartition("/")[2]
@@ -175,7 +208,10 @@ class Disk(VaultFolder):
             for number in itertools.count(1):
                 kept = name if number == 1 else f"{stem or suffix} {number}{dot and '.' + suffix}"
                 target = f"{TRASH_FOLDER}/{kept}"
-                with self.place(target, make=True) as bin_place, contextlib.suppress(FileExistsError):
+                with (
+                    self.place(target, make=True) as bin_place,
+                    contextlib.suppress(FileExistsError),
+                ):
                     self._rename_unchanged(place, bin_place, disk, expected)
                     bin_place.sync()
                     place.sync()
@@ -184,7 +220,8 @@ class Disk(VaultFolder):
 
 
 def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
-    """Rename to another spelling of the same name, which some disks answer and do not do. Raises: OSError."""
+    """Rename to another spelling of the same name, which some disks answer and do not do. Raises:
+    OSError."""
     aside = DiskPlace(old.folder, old.beside(f"{TEMP_PREFIX}{os.path.basename(old.name)}{_ASIDE}"))
     rename_new(old, aside)
     try:
@@ -196,12 +233,15 @@ def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
 
 @contextlib.contextmanager
 def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
-    """Raises: AppError for a system error while a file is changed (FILE-08); NoteExists where `target` is taken."""
+    """Raises: AppError for a system error while a file is changed (FILE-08); NoteExists where
+    `target` is taken."""
     try:
         yield
     except OSError as error:
         if isinstance(error, FileExistsError) and target:
-            raise NoteExists(f"There is already a file {printable(target)!r}.", path=printable(target)) from error
+            raise NoteExists(
+                f"There is already a file {printable(target)!r}.", path=printable(target)
+            ) from error
         raise translate_error(error, disk, doing) from error
 
 
@@ -209,7 +249,8 @@ def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
 
 
 def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> str:
-    """Create a synced file with `data` beside a place, with the metadata of the open file `like`; return its name."""
+    """Create a synced file with `data` beside a place, with the metadata of the open file `like`;
+    return its name."""
     name = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
@@ -229,13 +270,16 @@ def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> st
 
 
 def place_new(place: DiskPlace, temporary: str) -> None:
-    """Rename the synced file to its final name: link() and Windows' rename() refuse an existing target."""
+    """Rename the synced file to its final name: link() and Windows' rename() refuse an existing
+    target."""
     if os.name == "nt":
         patiently(lambda: os.rename(temporary, place.name))
         return
     try:
         os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-    except OSError:  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
+    except (
+        OSError
+    ):  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
         rename_new(DiskPlace(place.folder, temporary), place)
     else:
         discard(place, temporary)
@@ -262,12 +306,16 @@ def replace(place: DiskPlace, temporary: str) -> None:
 
 
 def exchange(place: DiskPlace, name: str) -> bool:
-    """Swap two files of one folder in one step; False where the disk or system cannot. Raises: OSError."""
+    """Swap two files of one folder in one step; False where the disk or system cannot. Raises:
+    OSError."""
     return _rename_with("exchange", DiskPlace(place.folder, name), place)
 
 
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
-_FLAGS = {"renameat2": {"exclusive": 1, "exchange": 2}, "renameatx_np": {"exclusive": 4, "exchange": 2}}
+_FLAGS = {
+    "renameat2": {"exclusive": 1, "exchange": 2},
+    "renameatx_np": {"exclusive": 4, "exchange": 2},
+}
 """RENAME_NOREPLACE and RENAME_EXCHANGE of Linux, RENAME_EXCL and RENAME_SWAP of macOS."""
 
 
@@ -282,8 +330,16 @@ def _rename_with(kind: Literal["exclusive", "exchange"], old: DiskPlace, new: Di
     if name is None:
         return False
     function = getattr(library, name)
-    function.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint)
-    if not function(old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), _FLAGS[name][kind]):
+    function.argtypes = (
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_int,
+        ctypes.c_char_p,
+        ctypes.c_uint,
+    )
+    if not function(
+        old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), _FLAGS[name][kind]
+    ):
         return True
     problem = ctypes.get_errno()
     if problem in _UNSUPPORTED:
@@ -301,7 +357,8 @@ COPYFILE_ACL_AND_XATTR = 0b101
 
 
 def take_over(source: int, target: int) -> None:
-    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the system allows."""
+    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the
+    system allows."""
     if sys.platform == "win32":  # `replace` does it
         return
     facts = os.fstat(source)
@@ -309,20 +366,24 @@ def take_over(source: int, target: int) -> None:
     if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
         try:
             os.fchown(target, facts.st_uid, facts.st_gid)
-        except OSError:  # only the administrator may give a file away; a group of one's own is possible
+        except (
+            OSError
+        ):  # only the administrator may give a file away; a group of one's own is possible
             with contextlib.suppress(OSError):
                 os.fchown(target, -1, facts.st_gid)
     os.fchmod(target, stat_module.S_IMODE(facts.st_mode))
     _take_over_attributes(source, target)
     born = getattr(facts, "st_birthtime", None)
     if born is not None and sys.platform == "darwin":
-        # A modification time before the time of creation sets that too (utimes(2)); then the real one is set.
+        # A modification time before the time of creation sets that too (utimes(2)); then the real
+        # one is set.
         os.utime(target, ns=(facts.st_atime_ns, int(born * 1e9)))
         os.utime(target)
 
 
 def _take_over_attributes(source: int, target: int) -> None:
-    """The access control list is one of the attributes on Linux, and has a call of its own on macOS."""
+    """The access control list is one of the attributes on Linux, and has a call of its own on
+    macOS."""
     if sys.platform == "darwin":
         import ctypes  # readers do without
 
@@ -340,9 +401,10 @@ def _take_over_attributes(source: int, target: int) -> None:
 
 
 def _rename_over(temporary: str, name: str, folder: int | None) -> None:
-    """Rename the file `temporary` over the file `name`, both in one open folder or whole paths. Raises: OSError."""
-    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it replaces. That is
-    # renamed first: a process may die before the new file has the name.
+    """Rename the file `temporary` over the file `name`, both in one open folder or whole paths.
+    Raises: OSError."""
+    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it
+    # replaces. That is renamed first: a process may die before the new file has the name.
     if sys.platform == "win32":
         import ctypes
 

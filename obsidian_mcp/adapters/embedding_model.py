@@ -1,4 +1,5 @@
-"""Vectors from a model on this machine: ONNX Runtime and the model's own tokenizer (specs/semantic.md, SEM-07)."""
+"""Vectors from a model on this machine: ONNX Runtime and the model's own tokenizer
+(specs/semantic.md, SEM-07)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,12 @@ from typing import Any, Final
 from obsidian_mcp import install_command
 from obsidian_mcp.errors import SemanticUnavailable
 
-MODEL_FILES: Final = ("onnx/model_quantized.onnx", "onnx/model_qint8_avx512_vnni.onnx", "onnx/model.onnx", "model.onnx")
+MODEL_FILES: Final = (
+    "onnx/model_quantized.onnx",
+    "onnx/model_qint8_avx512_vnni.onnx",
+    "onnx/model.onnx",
+    "model.onnx",
+)
 """Where a model is in its folder; the first that is there is used."""
 TOKENIZER: Final = "tokenizer.json"
 MOST_TOKENS: Final = 256
@@ -27,7 +33,9 @@ def missing_packages() -> list[str]:
 def check_packages() -> None:
     """Raises: SemanticUnavailable where one is missing."""
     if missing := missing_packages():
-        raise SemanticUnavailable(f"{', '.join(missing)} is not installed. Run: {install_command('semantic')}")
+        raise SemanticUnavailable(
+            f"{', '.join(missing)} is not installed. Run: {install_command('semantic')}"
+        )
 
 
 class EmbeddingModel:
@@ -52,7 +60,9 @@ class EmbeddingModel:
             "token_type_ids": np.array([text.type_ids for text in encoded], dtype=np.int64),
         }
         wanted = {value.name for value in session.get_inputs()}
-        (output, *_) = session.run(None, {name: value for name, value in given.items() if name in wanted})
+        (output, *_) = session.run(
+            None, {name: value for name, value in given.items() if name in wanted}
+        )
         if output.ndim == 3:  # of every token: their mean is the text's
             mask = given["attention_mask"][:, :, None].astype(output.dtype)
             output = (output * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
@@ -61,14 +71,19 @@ class EmbeddingModel:
 
     def _load(self) -> tuple[Any, Any]:
         check_packages()
-        os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # before it is loaded: its official builds report uses to Microsoft
+        os.environ["ORT_DISABLE_TELEMETRY"] = (
+            "1"  # before it is loaded: its official builds report uses to Microsoft
+        )
         import onnxruntime
         from tokenizers import Tokenizer
 
-        file = next((self._folder / name for name in MODEL_FILES if (self._folder / name).is_file()), None)
+        file = next(
+            (self._folder / name for name in MODEL_FILES if (self._folder / name).is_file()), None
+        )
         if file is None or not (self._folder / TOKENIZER).is_file():
             raise SemanticUnavailable(
-                f"The folder '{self._folder}' has no ONNX model with a {TOKENIZER}. Run `obsidian-mcp semantic setup`."
+                f"The folder '{self._folder}' has no ONNX model with a {TOKENIZER}. Run "
+                "`obsidian-mcp semantic setup`."
             )
         onnxruntime.disable_telemetry_events()  # of Windows
         options = onnxruntime.SessionOptions()
@@ -78,10 +93,13 @@ class EmbeddingModel:
             tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
             tokenizer.enable_truncation(MOST_TOKENS)
             tokenizer.enable_padding()
-            session = onnxruntime.InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+            session = onnxruntime.InferenceSession(
+                str(file), options, providers=["CPUExecutionProvider"]
+            )
         except Exception as error:
             raise SemanticUnavailable(
-                f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, delete the folder and "
+                f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, "
+                "delete the folder and "
                 "run `obsidian-mcp semantic setup` again."
             ) from error
         return tokenizer, session

@@ -27,8 +27,8 @@ RETRY_SECONDS: Final = 300.0
 
 
 class EmbeddingWorker(Worker):
-    """Embeds what is pending; of several programs on one vault, one does. What is not stored when it
-    ends is made again at the next start."""
+    """Embeds what is pending; of several programs on one vault, one does. What is not stored when
+    it ends is made again at the next start."""
 
     def __init__(self, meaning: Meaning, lock: Path) -> None:
         """Start the worker, which is to be woken when notes were indexed."""
@@ -51,7 +51,9 @@ class EmbeddingWorker(Worker):
                 for at in range(0, len(pending), BATCH_FILES):
                     begun = time.monotonic()
                     self._meaning.embed(pending[at : at + BATCH_FILES])
-                    if self.rest(time.monotonic() - begun):  # as long as it took, for everything else
+                    if self.rest(
+                        time.monotonic() - begun
+                    ):  # as long as it took, for everything else
                         return None
         except TimeoutError:
             return SHARE_SECONDS

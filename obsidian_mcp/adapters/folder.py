@@ -1,4 +1,5 @@
-"""Read the files of a vault on disk, and nothing outside of it (specs/files.md; specs/safety.md SAFE-15, SAFE-16)."""
+"""Read the files of a vault on disk, and nothing outside of it (specs/files.md; specs/safety.md
+SAFE-15, SAFE-16)."""
 
 from __future__ import annotations
 
@@ -42,20 +43,26 @@ from .place import (
 PIECE = 1024 * 1024
 """Bytes of one further read of a file that grows while it is read."""
 STUB = ".icloud"
-"""Ends the name of the hidden file that iCloud puts in the place of one that it has evicted: `.Note.md.icloud`."""
+"""Ends the name of the hidden file that iCloud puts in the place of one that it has evicted:
+`.Note.md.icloud`."""
 
 _READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
 
 
 def in_cloud(facts: os.stat_result) -> bool:
-    """Whether a file's content is only in a cloud: reading would download it or wait forever (SAFE-14)."""
-    return bool(getattr(facts, "st_flags", 0) & _DATALESS or getattr(facts, "st_file_attributes", 0) & _RECALLED)
+    """Whether a file's content is only in a cloud: reading would download it or wait forever
+    (SAFE-14)."""
+    return bool(
+        getattr(facts, "st_flags", 0) & _DATALESS
+        or getattr(facts, "st_file_attributes", 0) & _RECALLED
+    )
 
 
 _DATALESS = 0x4000_0000
 """SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
 _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
-"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on demand."""
+"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on
+demand."""
 
 
 def _disk_file(disk: str, facts: os.stat_result) -> DiskFile:
@@ -63,8 +70,9 @@ def _disk_file(disk: str, facts: os.stat_result) -> DiskFile:
 
 
 class VaultFolder:
-    """The reading half of `Files` (core/files/ports.py, which documents the methods) below one folder (FILE rules).
-    Paths are raw relative paths as `scan` gave them or as `VaultPath` spells them."""
+    """The reading half of `Files` (core/files/ports.py, which documents the methods) below one
+    folder (FILE rules). Paths are raw relative paths as `scan` gave them or as `VaultPath` spells
+    them."""
 
     def __init__(
         self,
@@ -73,7 +81,8 @@ class VaultFolder:
         *,
         relative_calls: bool = RELATIVE_CALLS,
     ) -> None:
-        """`relative_calls`: whether the system opens and renames files relative to an open folder (`openat`)."""
+        """`relative_calls`: whether the system opens and renames files relative to an open folder
+        (`openat`)."""
         self.root = real_path(root)
         self._in_cloud = in_cloud
         self._relative_calls = relative_calls
@@ -82,14 +91,16 @@ class VaultFolder:
         self._settings = self.root / SETTINGS_FOLDER
         self._settings_seen = os.path.isdir(self._settings)
 
-    # -- places --------------------------------------------------------------------------------------------------
+    # -- places
+    # ----------------------------------------------------------------------------------------------
 
     def absolute_path(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
         return self._joined(disk.split("/"), disk)
 
     def _joined(self, parts: Iterable[str], disk: str) -> str:
-        """Return the absolute path of folders one below the other. Raises: PermissionDenied if one is a link."""
+        """Return the absolute path of folders one below the other. Raises: PermissionDenied if one
+        is a link."""
         path = long_path(self.root)
         for part in parts:
             path = os.path.join(path, part)
@@ -99,10 +110,11 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
-        """Open the folders to a file one below the other, so that none of them can become a link meanwhile; links are
-        not followed (semantics 8.2). On systems without such calls (Windows) every folder is checked instead. Raises:
-        PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError, also for a folder that
-        is not there unless `make` is set; VaultNotFound instead of an OSError where the vault's disk is gone."""
+        """Open the folders to a file one below the other, so that none of them can become a link
+        meanwhile; links are not followed (semantics 8.2). On systems without such calls (Windows)
+        every folder is checked instead. Raises: PermissionDenied; InvalidName if `make` is set and
+        one of the folders is a file; OSError, also for a folder that is not there unless `make` is
+        set; VaultNotFound instead of an OSError where the vault's disk is gone."""
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
             raise symbolic_link_error(disk)
@@ -133,7 +145,8 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-        """List a folder that is no link; relative to the open folder it takes a tenth less time. Raises: OSError."""
+        """List a folder that is no link; relative to the open folder it takes a tenth less time.
+        Raises: OSError."""
         path = os.path.join(long_path(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:
@@ -144,8 +157,11 @@ class VaultFolder:
                 os.close(folder)
 
     def check(self) -> None:
-        """Raises: VaultNotFound if the vault's disk is gone, also if an empty mount point is in its place."""
-        has_settings = self._settings_seen and os.path.isdir(self._settings)  # a tenth of `stat`'s time on Windows
+        """Raises: VaultNotFound if the vault's disk is gone, also if an empty mount point is in its
+        place."""
+        has_settings = self._settings_seen and os.path.isdir(
+            self._settings
+        )  # a tenth of `stat`'s time on Windows
         if has_settings and self._identity:
             return
         try:
@@ -164,7 +180,8 @@ class VaultFolder:
         while "~" in folder:
             if os.path.lexists(self.root / folder) and not self._lists(folder):
                 raise InvalidName(
-                    f"{printable(folder)!r} is a short name that Windows gives to a folder. Give its own name.",
+                    f"{printable(folder)!r} is a short name that Windows gives to a folder. Give "
+                    "its own name.",
                     path=printable(folder),
                 )
             folder, _, _ = folder.rpartition("/")
@@ -189,9 +206,12 @@ class VaultFolder:
                     raise below_a_file(disk) from error
             raise
 
-    # -- reading ----------------------------------------------------------------------------------------------
+    # -- reading
+    # ----------------------------------------------------------------------------------------------
 
-    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+    def scan(
+        self, folder: str = "", is_wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[DiskFile]:
         self.check()
         try:
             pending = [folder] if not folder or self.absolute_path(folder) else []
@@ -209,7 +229,9 @@ class VaultFolder:
                             yield _disk_file(disk, facts)
                     elif self._is_folder(entry):
                         pending.append(disk)
-                except OSError:  # gone or locked between listing and stat: the next scan sees it as it is then
+                except (
+                    OSError
+                ):  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
 
     def evicted(self) -> Iterator[str]:
@@ -230,15 +252,20 @@ class VaultFolder:
                 with self.place(disk) as place:
                     if not stat_module.S_ISDIR(place.real(disk).st_mode):
                         return None
-            return [f"{disk}/{name}" if disk else name for name, entry in self._entries(disk) if self._is_folder(entry)]
+            return [
+                f"{disk}/{name}" if disk else name
+                for name, entry in self._entries(disk)
+                if self._is_folder(entry)
+            ]
         except OSError as error:
             _check_absent(error, disk, "listing")
             return None
 
     def _entries(self, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """Yield the name and entry of what is not hidden in a folder; nothing of one that is gone or forbidden
-        (FILE-13). A file that is being replaced is what it was (FILE-11). Raises: AppError for the vault's own folder,
-        and where a folder cannot be listed for another reason."""
+        """Yield the name and entry of what is not hidden in a folder; nothing of one that is gone
+        or forbidden (FILE-13). A file that is being replaced is what it was (FILE-11). Raises:
+        AppError for the vault's own folder, and where a folder cannot be listed for another
+        reason."""
         try:
             with self.listing(folder) as entries:
                 found = {entry.name: entry for entry in entries}
@@ -246,14 +273,20 @@ class VaultFolder:
                     own = name[len(TEMP_PREFIX) : -len(REPLACED)]
                     if name[0] != ".":
                         yield name, entry
-                    elif own and name == TEMP_PREFIX + own + REPLACED and own not in found and not self._relative_calls:
+                    elif (
+                        own
+                        and name == TEMP_PREFIX + own + REPLACED
+                        and own not in found
+                        and not self._relative_calls
+                    ):
                         yield own, entry
         except OSError as error:
             if not folder or error.errno not in NOT_LISTED:
                 raise translate_error(error, folder or self.root.name, "listing") from error
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        """Whether an entry is a folder and no link. Where there are junctions, a listing shows them."""
+        """Whether an entry is a folder and no link. Where there are junctions, a listing shows
+        them."""
         return entry.is_dir(follow_symlinks=False) and (
             self._relative_calls or not leads_elsewhere(entry.stat(follow_symlinks=False))
         )
@@ -290,7 +323,9 @@ class VaultFolder:
         except (OSError, PermissionDenied):
             return 0
         born: float | None = getattr(facts, "st_birthtime", None)  # seconds; not on Linux
-        return nearest_time(min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9))
+        return nearest_time(
+            min(facts.st_ctime_ns, facts.st_mtime_ns) if born is None else int(born * 1e9)
+        )
 
     def exists(self, disk: str) -> bool:
         try:
@@ -321,11 +356,14 @@ class VaultFolder:
             raise translate_error(error, disk, "reading") from error
 
     @contextlib.contextmanager
-    def _open(self, place: DiskPlace, disk: str, known: os.stat_result | None = None) -> Iterator[tuple[int, int]]:
-        """Open the regular file at a place for reading: its descriptor and its size in bytes. `known`: what is already
-        known of it. Raises: OSError, StorageFailed, PermissionDenied."""
+    def _open(
+        self, place: DiskPlace, disk: str, known: os.stat_result | None = None
+    ) -> Iterator[tuple[int, int]]:
+        """Open the regular file at a place for reading: its descriptor and its size in bytes.
+        `known`: what is already known of it. Raises: OSError, StorageFailed, PermissionDenied."""
         try:
-            # without relative calls (Windows), opening a file follows a link, and has the cloud download it
+            # without relative calls (Windows), opening a file follows a link, and has the cloud
+            # download it
             before = None if self._relative_calls else known or place.real(disk)
             if before is not None:
                 _check_readable(before, disk, in_cloud=self._in_cloud(before))
@@ -346,7 +384,8 @@ class VaultFolder:
             os.close(descriptor)
 
     def _check_stub(self, place: DiskPlace, disk: str) -> None:
-        """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted file."""
+        """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted
+        file."""
         name = disk.rpartition("/")[2]
         if DiskPlace(place.folder, place.beside(f".{name}{STUB}")).there():
             raise _not_downloaded(disk)
@@ -369,7 +408,8 @@ def _make_folders(path: str, disk: str) -> None:
 
 
 def _check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:
-    """Raises: StorageFailed for a file in the cloud, FileNotFoundError for what is no regular file."""
+    """Raises: StorageFailed for a file in the cloud, FileNotFoundError for what is no regular
+    file."""
     if in_cloud:
         raise _not_downloaded(disk)
     if not stat_module.S_ISREG(facts.st_mode):
@@ -383,8 +423,9 @@ def _check_absent(error: OSError, disk: str, doing: str) -> None:
 
 
 def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
-    """Return the file to its end, or its first `most` bytes. A file of the expected `size` takes one system call: each
-    releases the interpreter's lock, which another thread may then keep for 5 ms."""
+    """Return the file to its end, or its first `most` bytes. A file of the expected `size` takes
+    one system call: each releases the interpreter's lock, which another thread may then keep for 5
+    ms."""
     first = os.read(descriptor, (size if most is None else min(size, most)) + 1)
     if len(first) == size or (most is not None and len(first) > most):
         return first[:most]
@@ -396,8 +437,10 @@ def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
 
 def _not_downloaded(disk: str) -> StorageFailed:
     return StorageFailed(
-        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was neither read nor changed. "
-        "Open it once in the Obsidian app or have the cloud keep it on this device, then try again.",
+        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was "
+        "neither read nor changed. "
+        "Open it once in the Obsidian app or have the cloud keep it on this device, then try "
+        "again.",
         path=printable(disk),
         downloaded=False,
     )

@@ -1,5 +1,6 @@
-"""The SQLite file of a vault's index: opened, shared, and replaced when it is damaged (specs/index.md). It can be made
-again from the notes, so a bad file is no error; where none can be written, the index is temporary."""
+"""The SQLite file of a vault's index: opened, shared, and replaced when it is damaged
+(specs/index.md). It can be made again from the notes, so a bad file is no error; where none can be
+written, the index is temporary."""
 
 from __future__ import annotations
 
@@ -23,11 +24,14 @@ IDLE_READERS = 4
 FRESH_STARTS = 3
 """Damaged files replaced at one place before the place itself is given up."""
 OTHER_VERSION_SECONDS = 30 * 86_400.0
-"""Files of other versions of the program are removed when untouched for so long: until then they may be in use."""
+"""Files of other versions of the program are removed when untouched for so long: until then they
+may be in use."""
 
 _SETTINGS = (
-    "PRAGMA page_size=16384",  # of new files: most notes lie on one page, and all are read in half the time
-    "PRAGMA cache_size=-512",  # KiB for a connection; the system keeps the pages too, at 1 µs a page
+    # of new files: most notes lie on one page, and all are read in half the time
+    "PRAGMA page_size=16384",
+    # KiB for a connection; the system keeps the pages too, at 1 µs a page
+    "PRAGMA cache_size=-512",
     "PRAGMA synchronous=NORMAL",  # a power cut may cost the last batches, never the file
     "PRAGMA secure_delete=OFF",
     "PRAGMA temp_store=MEMORY",
@@ -35,20 +39,32 @@ _SETTINGS = (
 )
 _UNUSABLE = {
     getattr(sqlite3, f"SQLITE_{name}")
-    for name in ("FULL", "READONLY", "CANTOPEN", "IOERR", "PERM", "AUTH", "NOLFS", "PROTOCOL", "NOMEM", "TOOBIG")
+    for name in (
+        "FULL",
+        "READONLY",
+        "CANTOPEN",
+        "IOERR",
+        "PERM",
+        "AUTH",
+        "NOLFS",
+        "PROTOCOL",
+        "NOMEM",
+        "TOOBIG",
+    )
 }
 """Result codes that are the place's fault and not the file's."""
 _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def open_index(file: Path | None) -> Index:
-    """Return the index in a file, in memory for None. Never fails: `status().problem` says what was wrong."""
+    """Return the index in a file, in memory for None. Never fails: `status().problem` says what was
+    wrong."""
     return Index(IndexDatabase(file, index.SCHEMA, index.VERSION))
 
 
 def version_file(place: Path) -> Path:
-    """Return the file of this version's index at `place` (INDEX-11), and remove those of other versions that have not
-    changed for OTHER_VERSION_SECONDS."""
+    """Return the file of this version's index at `place` (INDEX-11), and remove those of other
+    versions that have not changed for OTHER_VERSION_SECONDS."""
     file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")
     name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
     oldest = time.time() - OTHER_VERSION_SECONDS
@@ -60,8 +76,9 @@ def version_file(place: Path) -> Path:
 
 
 class IndexDatabase:
-    """`Database` in a file that processes and threads share; the port documents the methods. Before every use the file
-    is compared with the one that was opened: another process may have replaced it."""
+    """`Database` in a file that processes and threads share; the port documents the methods. Before
+    every use the file is compared with the one that was opened: another process may have replaced
+    it."""
 
     def __init__(self, place: Path | None, schema: Sequence[str], version: int) -> None:
         """`place` is the file, None keeps everything in memory. Never fails: see `warning`."""
@@ -84,7 +101,8 @@ class IndexDatabase:
         self._closed = False
         self._open()
 
-    # -- using -------------------------------------------------------------------------------------------------
+    # -- using
+    # ----------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -135,7 +153,10 @@ class IndexDatabase:
             self._starts = 0
             self._close_all()
             if self.file is not None and not self._closed and not remove_database(self.file):
-                raise StorageFailed("The index is open in another program, such as a server; end that and try again.")
+                raise StorageFailed(
+                    "The index is open in another program, such as a server; end that and try "
+                    "again."
+                )
             self._replace(self.epoch, _damage("to be begun anew"))
 
     def close(self) -> None:
@@ -167,7 +188,8 @@ class IndexDatabase:
             if self._closed:  # meanwhile: leave nothing open
                 self.close()
 
-    # -- connections -------------------------------------------------------------------------------------------
+    # -- connections
+    # -------------------------------------------------------------------------------------------
 
     def _only(self) -> Connection:
         if self._writer is None:
@@ -200,10 +222,12 @@ class IndexDatabase:
                     connection.close()
         self._readers, self._writer = [], None
 
-    # -- finding a place ---------------------------------------------------------------------------------------
+    # -- finding a place
+    # ---------------------------------------------------------------------------------------
 
     def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
-        """Go on with another file, unless another thread did it since `epoch`. No `error`: another process did it."""
+        """Go on with another file, unless another thread did it since `epoch`. No `error`: another
+        process did it."""
         with self._write, self._state:
             if epoch != self.epoch or self._closed:
                 return
@@ -230,7 +254,11 @@ class IndexDatabase:
             except (sqlite3.DatabaseError, OSError) as error:
                 self._close_all()
                 self._starts += 1
-                if isinstance(error, OSError) or _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
+                if (
+                    isinstance(error, OSError)
+                    or _code(error) in _UNUSABLE
+                    or self._starts > FRESH_STARTS
+                ):
                     self._step_down(_reason(error))
                 elif _code(error) not in _BUSY:
                     remove_database(self.file)
@@ -243,19 +271,27 @@ class IndexDatabase:
     def _step_down(self, reason: str) -> None:
         """Go on in the temporary folder, or in memory when that was the place already."""
         self._starts, self._place = 0, None
-        self.warning = f"The index cannot be kept ({reason}); it is in memory for the time of this program."
+        self.warning = (
+            f"The index cannot be kept ({reason}); it is in memory for the time of this program."
+        )
         if self._remove_temporary is None:
             import shutil
             import tempfile
 
             with contextlib.suppress(OSError):
                 folder = Path(tempfile.mkdtemp(prefix="obsidian-mcp-"))
-                self._remove_temporary = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+                self._remove_temporary = weakref.finalize(
+                    self, shutil.rmtree, folder, ignore_errors=True
+                )
                 self._place = folder / "index.db"
-                self.warning = f"The index cannot be kept ({reason}); it is made anew at every start of the program."
+                self.warning = (
+                    f"The index cannot be kept ({reason}); it is made anew at every start of the "
+                    "program."
+                )
 
     def _prepare(self, connection: Connection) -> None:
-        """Create the tables in an empty file. Raises: sqlite3.DatabaseError when there is something else."""
+        """Create the tables in an empty file. Raises: sqlite3.DatabaseError when there is something
+        else."""
         if _user_version(connection) == self._version:
             return
         connection.execute("BEGIN IMMEDIATE")
@@ -271,7 +307,9 @@ class IndexDatabase:
 
 
 def _connect(name: str, *more: str) -> Connection:
-    connection = sqlite3.connect(name, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(
+        name, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+    )
     try:
         for setting in (*_SETTINGS, *more):
             connection.execute(setting)
@@ -282,8 +320,8 @@ def _connect(name: str, *more: str) -> Connection:
 
 
 def _write_ahead(connection: Connection) -> None:
-    """Switch to write-ahead logging, so that readers and a writer do not wait for each other. SQLite itself does not
-    wait for a process that opens the file at the same moment."""
+    """Switch to write-ahead logging, so that readers and a writer do not wait for each other.
+    SQLite itself does not wait for a process that opens the file at the same moment."""
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -310,7 +348,8 @@ def _damage(message: str) -> sqlite3.DatabaseError:
 
 
 def _code(error: sqlite3.Error) -> int:
-    """Primary result code; damage when SQLite gave none (a file that is no database, text that is not UTF-8)."""
+    """Primary result code; damage when SQLite gave none (a file that is no database, text that is
+    not UTF-8)."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
 
 
@@ -327,13 +366,14 @@ def _identity(file: Path) -> tuple[int, int] | None:
 
 
 def _parts(file: Path) -> list[Path]:
-    """The files that SQLite keeps of a database; the database itself last, so that it is never left with a log that
-    is not its own."""
+    """The files that SQLite keeps of a database; the database itself last, so that it is never left
+    with a log that is not its own."""
     return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
 
 
 def remove_database(file: Path) -> bool:
-    """Remove a database; return whether it could be: on Windows a file that another process has open stays."""
+    """Remove a database; return whether it could be: on Windows a file that another process has
+    open stays."""
     with contextlib.suppress(OSError):
         for part in _parts(file):
             part.unlink(missing_ok=True)

@@ -30,13 +30,16 @@ class WorkerPool(ProcessPoolExecutor):
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
-        os.environ.setdefault("PYTHONSAFEPATH", "1")  # a worker imports nothing from the folder it is started in
+        os.environ.setdefault(
+            "PYTHONSAFEPATH", "1"
+        )  # a worker imports nothing from the folder it is started in
         spawn = get_context("spawn")
         self._workers_end, self._own_end = spawn.Pipe(duplex=False)
         super().__init__(PROCESSES, spawn, begin_worker, (self._workers_end,))
 
     def end(self) -> None:
-        """End the processes without waiting: Python 3.11 would wait for ever for one started while another died."""
+        """End the processes without waiting: Python 3.11 would wait for ever for one started while
+        another died."""
         self.shutdown(wait=False, cancel_futures=True)
         self._own_end.close()
 
@@ -53,8 +56,9 @@ def _lower_priority(niceness: int) -> None:
 
 
 def store(root: Path, file: Path, batch: IndexBatch, niceness: int) -> list[FileEntry]:
-    """Store a batch of the vault at `root` in a worker process, from now on at this `niceness`; return the files that
-    were left out. Raises: Busy; Replaced, also if the index had to be moved to another file."""
+    """Store a batch of the vault at `root` in a worker process, from now on at this `niceness`;
+    return the files that were left out. Raises: Busy; Replaced, also if the index had to be moved
+    to another file."""
     _lower_priority(niceness)
     if file not in _opened:
         gc.freeze()
@@ -63,4 +67,6 @@ def store(root: Path, file: Path, batch: IndexBatch, niceness: int) -> list[File
     index, disk = _opened[file], Disk(root)
     if index.database.file != file:
         raise Replaced
-    return ingest(index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone)
+    return ingest(
+        index, lambda entry: disk.head(entry.disk, BODY_LIMIT), disk.stat, batch.entries, batch.gone
+    )

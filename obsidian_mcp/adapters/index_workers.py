@@ -1,5 +1,6 @@
-"""Stores what is pending in a vault's index beside the calls: a thread, and processes for many files (INDEX-29). Where
-no process can be started, or one dies, the thread stores the files itself: slower, never wrong."""
+"""Stores what is pending in a vault's index beside the calls: a thread, and processes for many
+files (INDEX-29). Where no process can be started, or one dies, the thread stores the files itself:
+slower, never wrong."""
 
 from __future__ import annotations
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from .index_pool import WorkerPool
 
 POOL_FILES: Final = 100
-"""Pending files from which on processes are started: a start takes as long as 300 notes, but holds up no call."""
+"""Pending files from which on processes are started: a start takes as long as 300 notes, but holds
+up no call."""
 NICENESS: Final = 15
 """Of the workers of a server: calls come first."""
 PROMPT_SECONDS: Final = 3.0
@@ -36,7 +38,8 @@ GATHER_SECONDS: Final = 0.02
 LINGER_SECONDS: Final = 2.0
 """Without work, until processes end and the index is tidied."""
 RETRY_SECONDS: Final = 0.5
-"""After a batch that could not be stored because another program writes, and after a look that failed."""
+"""After a batch that could not be stored because another program writes, and after a look that
+failed."""
 STOP_SECONDS: Final = 2.0
 """How long `stop` waits for a batch that is being stored."""
 
@@ -53,8 +56,8 @@ class IndexWorkers:
         niceness: int = 0,
         pool_files: int = POOL_FILES,
     ) -> None:
-        """`root` is the vault's folder. `look` takes note of what has changed there, each time `reported` was set and
-        after as many seconds as it returns."""
+        """`root` is the vault's folder. `look` takes note of what has changed there, each time
+        `reported` was set and after as many seconds as it returns."""
         self._indexer = indexer
         self._root = root
         self._look = look
@@ -62,7 +65,8 @@ class IndexWorkers:
         self._pool_files = pool_files
         self._pool: WorkerPool | None = None
         self._is_tidy = False
-        """Whether nothing was stored in batches since the segments of the full-text index were merged."""
+        """Whether nothing was stored in batches since the segments of the full-text index were
+        merged."""
         self._pause: float | None = None
         """Seconds until `look` is called again."""
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
@@ -99,7 +103,8 @@ class IndexWorkers:
         return self._pause if self._is_tidy else LINGER_SECONDS
 
     def _tidy(self) -> None:
-        """End the processes, and merge what many batches left in the index, until something else is to be done."""
+        """End the processes, and merge what many batches left in the index, until something else is
+        to be done."""
         self._end_pool()
         self._is_tidy = True
         with suppress(Busy, Replaced):  # another process writes, and may merge as well
@@ -109,7 +114,8 @@ class IndexWorkers:
                     return
 
     def _store_pending(self) -> None:
-        """If the indexer has many files, store all of them batch by batch, in processes if there are very many."""
+        """If the indexer has many files, store all of them batch by batch, in processes if there
+        are very many."""
         if not self._indexer.is_behind:
             return
         self._is_tidy = False
@@ -145,26 +151,32 @@ class IndexWorkers:
         file = self._indexer.index.database.file
         try:
             done, total = self._indexer.progress
-            if not done:  # a process takes a second to start on a busy machine; the newest files are there before
+            # a process takes a second to start on a busy machine; the newest files are there before
+            if not done:
                 return None
             if self._pool is None and self._has_processes and total - done >= self._pool_files:
                 self._pool = WorkerPool()
             if self._pool is not None and file is not None:
                 is_prompt = time.monotonic() - self._pool.begun < PROMPT_SECONDS
-                return self._pool.submit(store, self._root, file, batch, 0 if is_prompt else self._niceness)
+                return self._pool.submit(
+                    store, self._root, file, batch, 0 if is_prompt else self._niceness
+                )
         except Exception as error:  # noqa: BLE001  none can be made, or one died: Python has many words for that
             self._do_without(error)
         return None
 
     def _end(self, batch: IndexBatch, stored: Callable[[], list[FileEntry]]) -> None:
-        """Take note of a batch that is stored, with the files that `stored` returns, or see to it that it will be."""
+        """Take note of a batch that is stored, with the files that `stored` returns, or see to it
+        that it will be."""
         from concurrent.futures.process import BrokenProcessPool
 
         try:
             self._indexer.done(batch, stored())
         except Replaced:
             self._indexer.release(batch)
-            with suppress(Busy, Replaced):  # where a worker cannot use the file, this process finds out why
+            with suppress(
+                Busy, Replaced
+            ):  # where a worker cannot use the file, this process finds out why
                 self._indexer.step()
         except Busy:
             self._indexer.release(batch)
@@ -178,7 +190,9 @@ class IndexWorkers:
             self._indexer.release(batch, later=True)
 
     def _do_without(self, error: Exception) -> None:
-        logger(__name__).info("The worker processes of the index are gone (%r); this process goes on alone.", error)
+        logger(__name__).info(
+            "The worker processes of the index are gone (%r); this process goes on alone.", error
+        )
         self._has_processes = False
         self._end_pool()
 

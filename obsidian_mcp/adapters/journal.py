@@ -1,5 +1,6 @@
-"""The journal of changes: a SQLite file in the user's state folder (specs/safety.md). A change is synced here before
-the first file is touched, and marked as done after the last; one that was cut off is rolled back."""
+"""The journal of changes: a SQLite file in the user's state folder (specs/safety.md). A change is
+synced here before the first file is touched, and marked as done after the last; one that was cut
+off is rolled back."""
 
 from __future__ import annotations
 
@@ -23,15 +24,18 @@ from .begun_steps import BegunSteps
 
 KEEP_DAYS = 60
 KEEP_CHANGES = 200
-"""The latest changes are kept whatever their age: a clock that jumps ahead must not empty the journal (SAFE-12)."""
+"""The latest changes are kept whatever their age: a clock that jumps ahead must not empty the
+journal (SAFE-12)."""
 KEEP_BYTES = 500_000_000
 """Journal size on disk above which the oldest changes go first."""
 PRUNE_EVERY = 100
 """Number of changes between two checks of age."""
 LOCK_SECONDS = 10.0
-"""A writer waits this long for another one: a change takes milliseconds, a large move some seconds."""
+"""A writer waits this long for another one: a change takes milliseconds, a large move some
+seconds."""
 POLL_SECONDS = 0.002
-"""Interval at which a waiting program tries the lock; another one holds it for some milliseconds."""
+"""Interval at which a waiting program tries the lock; another one holds it for some
+milliseconds."""
 ETAG_DIGITS = 16
 FULL_BYTES = 100_000
 """A disk with less free space is called full when it refuses a write."""
@@ -72,8 +76,9 @@ def digest_of(data: bytes) -> str:
 
 
 def acquire_lock(file: Path | str, patience: float = 0.0) -> contextlib.closing[sqlite3.Connection]:
-    """Return the lock of a file, which is made, held until it is closed or the process dies. It is a lock of SQLite's,
-    which is loaded anyway and knows each system. Raises: TimeoutError after `patience` seconds, OSError."""
+    """Return the lock of a file, which is made, held until it is closed or the process dies. It is
+    a lock of SQLite's, which is loaded anyway and knows each system. Raises: TimeoutError after
+    `patience` seconds, OSError."""
     end = time.monotonic() + patience
     try:
         connection = sqlite3.connect(file, timeout=0, isolation_level=None)
@@ -93,8 +98,8 @@ def acquire_lock(file: Path | str, patience: float = 0.0) -> contextlib.closing[
 
 
 class SqliteJournal:
-    """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created; for threads and
-    processes."""
+    """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created;
+    for threads and processes."""
 
     def __init__(
         self,
@@ -105,8 +110,8 @@ class SqliteJournal:
         patience: float = LOCK_SECONDS,
         process: str = "",
     ) -> None:
-        """Open nothing yet: a vault can be read where no journal can be written. `process`: the author of changes; this
-        process where it is empty."""
+        """Open nothing yet: a vault can be read where no journal can be written. `process`: the
+        author of changes; this process where it is empty."""
         self._folder = folder
         self._process = process or _PROCESS
         self._clock = clock
@@ -120,7 +125,8 @@ class SqliteJournal:
         self._is_held = False
         """Whether that thread holds the lock between programs, too."""
         self._mutex = threading.RLock()
-        """Guards the connection, so that the history can be read while another thread changes the vault."""
+        """Guards the connection, so that the history can be read while another thread changes the
+        vault."""
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -148,7 +154,8 @@ class SqliteJournal:
 
     def _too_long(self) -> OperationTimeout:
         return OperationTimeout(
-            f"Another call or program has been writing to this vault for more than {self._patience:g} s. "
+            "Another call or program has been writing to this vault for more than "
+            f"{self._patience:g} s. "
             "Nothing was changed; try again.",
             seconds=self._patience,
         )
@@ -157,7 +164,9 @@ class SqliteJournal:
         call = current_call.get()
         caller, key = call.client, call.key
         name = f"{caller.name} (key {key})".lstrip() if key else caller.name
-        return Author(f"{self._process}/{caller.session}" if caller.session else self._process, name)
+        return Author(
+            f"{self._process}/{caller.session}" if caller.session else self._process, name
+        )
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
         author = self.author()
@@ -169,7 +178,15 @@ class SqliteJournal:
             assert number is not None  # noqa: S101  an INSERT gives a row
             keep = partial(self._keep, database)
             rows = [
-                (number, at, step.kind, _encode(step.disk), _encode(step.target), keep(step.before), keep(step.after))
+                (
+                    number,
+                    at,
+                    step.kind,
+                    _encode(step.disk),
+                    _encode(step.target),
+                    keep(step.before),
+                    keep(step.after),
+                )
                 for at, step in enumerate(steps)
             ]
             database.executemany("INSERT INTO step VALUES (?, ?, ?, ?, ?, ?, ?)", rows)
@@ -196,7 +213,9 @@ class SqliteJournal:
         if is_full or number % PRUNE_EVERY == 0:
             try:
                 self.prune()
-            except StorageFailed as error:  # the change is made and kept; the next check removes old changes
+            except (
+                StorageFailed
+            ) as error:  # the change is made and kept; the next check removes old changes
                 logger(__name__).warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
@@ -205,7 +224,10 @@ class SqliteJournal:
 
     def unfinished(self) -> list[Recorded]:
         changes = self._read_changes("done = 0 ORDER BY number DESC", content=True)
-        return [change._replace(steps=change.steps[: self._begun.count(change.number)]) for change in changes]
+        return [
+            change._replace(steps=change.steps[: self._begun.count(change.number)])
+            for change in changes
+        ]
 
     def latest(self) -> int:
         with self._database() as database:
@@ -224,36 +246,48 @@ class SqliteJournal:
                 matches += " OR substr(disk, -length(:disk) - 1) = cast('/' || :disk AS BLOB)"
             where += f" AND number IN (SELECT change FROM step WHERE {matches})"  # noqa: S608  our own text
         with self._database() as database:
-            total: int = database.execute(f"SELECT count(*) FROM change WHERE {where}", values).fetchone()[0]  # noqa: S608
+            sql = f"SELECT count(*) FROM change WHERE {where}"  # noqa: S608  our own text
+            total: int = database.execute(sql, values).fetchone()[0]
         page = f"{where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}"
         return self._read_changes(page, content=False, **values), total
 
     def change(self, number: int) -> Recorded | None:
-        return next(iter(self._read_changes("number = :number AND done = 1", content=True, number=number)), None)
+        return next(
+            iter(self._read_changes("number = :number AND done = 1", content=True, number=number)),
+            None,
+        )
 
     def _read_changes(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
-        """Return the changes that fulfil a condition of SQL; with `content` the bytes of their steps too."""
+        """Return the changes that fulfil a condition of SQL; with `content` the bytes of their
+        steps too."""
         columns = "number, time, tool, undoes, process, client"
         changes = []
         with self._database() as database:
-            rows = database.execute(f"SELECT {columns} FROM change WHERE {condition}", values).fetchall()  # noqa: S608
+            sql = f"SELECT {columns} FROM change WHERE {condition}"  # noqa: S608  our own text
+            rows = database.execute(sql, values).fetchall()
             undone = _find_undone(database) if rows else {}
             for number, moment, tool, undoes, *author in rows:
                 steps = []
                 for kind, disk, target, before, after in database.execute(
-                    "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER BY position", (number,)
+                    "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER "
+                    "BY position",
+                    (number,),
                 ).fetchall():
                     old = self._content(database, before) if content else None
                     new = self._content(database, after) if content else None
                     steps.append(Step(kind, _decode(disk) or "", _decode(target), old, new))
-                record = Recorded(number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author))
+                record = Recorded(
+                    number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author)
+                )
                 changes.append(record)
         return changes
 
     def _content(self, database: sqlite3.Connection, digest: str | None) -> bytes | None:
         if digest is None:
             return None
-        (data,) = database.execute("SELECT data FROM content WHERE digest = ?", (digest,)).fetchone()
+        (data,) = database.execute(
+            "SELECT data FROM content WHERE digest = ?", (digest,)
+        ).fetchone()
         return zlib.decompress(data)
 
     def version(self, disk: str, etag: str) -> bytes | None:
@@ -268,7 +302,8 @@ class SqliteJournal:
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:
-        """Delete changes older than KEEP_DAYS, then the oldest until the rest fits into KEEP_BYTES; never the last."""
+        """Delete changes older than KEEP_DAYS, then the oldest until the rest fits into KEEP_BYTES;
+        never the last."""
         with self._database() as database:
             database.execute(
                 "DELETE FROM change WHERE done = 1 AND time < ? AND number <= ("
@@ -277,7 +312,9 @@ class SqliteJournal:
             )
             self._forget_unused(database)
             while self._size(database) > self._keep_bytes:
-                numbers = database.execute("SELECT number FROM change WHERE done = 1 ORDER BY number").fetchall()
+                numbers = database.execute(
+                    "SELECT number FROM change WHERE done = 1 ORDER BY number"
+                ).fetchall()
                 oldest = numbers[: max(len(numbers) // 10, 1)]
                 if len(numbers) < 2:
                     break
@@ -286,14 +323,18 @@ class SqliteJournal:
 
     def _forget_unused(self, database: sqlite3.Connection) -> None:
         database.execute(
-            "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS NOT NULL "
+            "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS "
+            "NOT NULL "
             "UNION SELECT after FROM step WHERE after IS NOT NULL)"
         )
 
     def _size(self, database: sqlite3.Connection) -> int:
-        """Return the bytes of the file that are in use; the pages of deleted changes are filled again."""
+        """Return the bytes of the file that are in use; the pages of deleted changes are filled
+        again."""
         values = ("page_count", "freelist_count", "page_size")
-        pages, free, page_bytes = (int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in values)
+        pages, free, page_bytes = (
+            int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in values
+        )
         return (pages - free) * page_bytes
 
     def close(self) -> None:
@@ -309,8 +350,8 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def _database(self) -> Iterator[sqlite3.Connection]:
-        """The connection in a transaction: committed and synced on leaving, rolled back on an error. Raises:
-        StorageFailed for whatever the disk or SQLite has against it."""
+        """The connection in a transaction: committed and synced on leaving, rolled back on an
+        error. Raises: StorageFailed for whatever the disk or SQLite has against it."""
         with self._mutex:
             try:
                 if self._connection is None:
@@ -326,7 +367,9 @@ class SqliteJournal:
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
         file = self._folder / "journal.sqlite3"
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))  # SQLite would make it readable for everybody
+        os.close(
+            os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+        )  # SQLite would make it readable for everybody
         connection = sqlite3.connect(file, timeout=LOCK_SECONDS, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -347,7 +390,8 @@ def _find_undone(database: sqlite3.Connection) -> dict[int, int]:
     """Return the changes that are undone, each with the undo that has not been undone itself."""
     undone: dict[int, int] = {}
     for number, undoes in database.execute(
-        "SELECT number, undoes FROM change WHERE undoes IS NOT NULL AND done = 1 ORDER BY number DESC"
+        "SELECT number, undoes FROM change WHERE undoes IS NOT NULL AND done = 1 ORDER BY number "
+        "DESC"
     ):
         if number not in undone:  # whatever undoes it is later
             undone.setdefault(undoes, number)
@@ -365,14 +409,17 @@ def _decode(raw: bytes | None) -> str | None:
 
 def _failure(error: Exception, folder: Path) -> StorageFailed:
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
-    if "I/O" in reason:  # SQLite says so too where a full disk has no room for its memory shared between processes
+    if (
+        "I/O" in reason
+    ):  # SQLite says so too where a full disk has no room for its memory shared between processes
         import shutil
 
         with contextlib.suppress(OSError):
             if shutil.disk_usage(folder).free < FULL_BYTES:
                 reason = "the disk is full"
     return StorageFailed(
-        f"The journal that keeps old versions of notes cannot be used ({reason}), so nothing was changed. Check the "
+        f"The journal that keeps old versions of notes cannot be used ({reason}), so nothing was "
+        "changed. Check the "
         f"folder '{folder}', or name another one in OBSIDIAN_MCP_STATE.",
         folder=str(folder),
     )

@@ -73,7 +73,8 @@ def _mode_of(image: Image.Image) -> str:
 
 
 def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-    """Return the number of pages, and the text of some in at most `most` characters. Raises: NotShowable."""
+    """Return the number of pages, and the text of some in at most `most` characters. Raises:
+    NotShowable."""
     try:
         import pypdf
         from pypdf.errors import PyPdfError
@@ -95,14 +96,25 @@ def pdf_text(data: bytes, first: int, last: int, most: int) -> tuple[int, list[s
             if texts and length > most:
                 break
             texts.append(text[:most])
-    except (PyPdfError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError) as error:
+    except (
+        PyPdfError,
+        ValueError,
+        KeyError,
+        TypeError,
+        AttributeError,
+        IndexError,
+        RecursionError,
+    ) as error:
         # It raises whatever the broken file makes it stumble over.
-        raise NotShowable(f"The PDF cannot be read: {str(error) or type(error).__name__}.") from error
+        raise NotShowable(
+            f"The PDF cannot be read: {str(error) or type(error).__name__}."
+        ) from error
     return total, texts
 
 
 def pdf_page(data: bytes, number: int, longest_side: int) -> bytes:
-    """Return a page of a PDF, 1-based, as PNG of at most `longest_side` pixels. Raises: NotShowable."""
+    """Return a page of a PDF, 1-based, as PNG of at most `longest_side` pixels. Raises:
+    NotShowable."""
     try:
         import pypdfium2
     except ImportError as error:

@@ -12,12 +12,15 @@ from .embedding_model import MODEL_FILES, TOKENIZER, check_packages
 
 
 def download(model: str, folder: Path) -> None:
-    """Put the files of a model into a folder, with progress on the terminal. Raises: SemanticUnavailable."""
+    """Put the files of a model into a folder, with progress on the terminal. Raises:
+    SemanticUnavailable."""
     check_packages()
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before it is loaded
     from huggingface_hub import HfApi, hf_hub_download
 
-    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # it tries six times, and says so twice each time
+    logging.getLogger("huggingface_hub").setLevel(
+        logging.ERROR
+    )  # it tries six times, and says so twice each time
     try:
         files = set(HfApi().list_repo_files(model))
         file = next((name for name in MODEL_FILES if name in files), None)
@@ -25,8 +28,11 @@ def download(model: str, folder: Path) -> None:
             hf_hub_download(model, name, local_dir=folder)
     except Exception as error:  # those of requests, httpx or httpx2, by its version
         raise SemanticUnavailable(
-            f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name and the connection, or "
+            f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name "
+            "and the connection, or "
             "give the folder of a model that is on this machine with --model."
         ) from error
     if file is None:
-        raise SemanticUnavailable(f"The model {model!r} has no ONNX file. Choose another one with --model.")
+        raise SemanticUnavailable(
+            f"The model {model!r} has no ONNX file. Choose another one with --model."
+        )

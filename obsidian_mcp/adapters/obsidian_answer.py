@@ -1,5 +1,6 @@
-"""What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md, CMD rules). Status
-and output say little, so what is not recognised as the whole answer to the request is a failure."""
+"""What goes to the `obsidian` command and what it prints, as pure text (specs/obsidian-command.md,
+CMD rules). Status and output say little, so what is not recognised as the whole answer to the
+request is a failure."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound
 
 CARRY_BYTES = 3 * 1024
-"""Longest value that is sent, measured as the JSON string in which it travels: past about 4 KB the app's main process
-crashes on Windows, and past about 8 KB characters are lost on macOS."""
+"""Longest value that is sent, measured as the JSON string in which it travels: past about 4 KB the
+app's main process crashes on Windows, and past about 8 KB characters are lost on macOS."""
 
 NOTHING_FOUND = re.compile(r"No [a-z][a-z -]* found\.")
 """An empty list, in any format."""
@@ -43,12 +44,14 @@ _SKIPS = 16
 
 
 def is_expanded(text: str) -> bool:
-    """Whether the command would turn a part of `text` into a line break or a tab; it has no escape for that."""
+    """Whether the command would turn a part of `text` into a line break or a tab; it has no escape
+    for that."""
     return re.search(r"\\[ntr]", text) is not None
 
 
 def can_carry(text: str) -> bool:
-    """Whether `text` survives as a value of the command (CMD-05). Where not, change the file itself."""
+    """Whether `text` survives as a value of the command (CMD-05). Where not, change the file
+    itself."""
     if "\0" in text or is_expanded(text):
         return False
     try:
@@ -68,18 +71,25 @@ class ProgramRequest:
     """The answer is the same for every vault, so none is named."""
 
     def arguments(self, vault: str | None) -> list[str]:
-        """Return the argument list; every value stands behind its key. Raises: AppCommandFailed with
-        `reason="cannot_carry"` for a value that would not arrive as it is."""
+        """Return the argument list; every value stands behind its key. Raises: AppCommandFailed
+        with `reason="cannot_carry"` for a value that would not arrive as it is."""
         for key, value in self.parameters.items():
             if not can_carry(value):
                 raise AppCommandFailed(
-                    f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r in values, and it "
-                    f"loses values of more than {CARRY_BYTES} bytes. Change the file itself instead.",
+                    f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r "
+                    "in values, and it "
+                    f"loses values of more than {CARRY_BYTES} bytes. Change the file itself "
+                    "instead.",
                     reason=CANNOT_CARRY,
                     parameter=key,
                 )
         head = [] if vault is None or self.any_vault else [f"vault={vault}"]
-        return [*head, self.command, *(f"{key}={value}" for key, value in self.parameters.items()), *self.flags]
+        return [
+            *head,
+            self.command,
+            *(f"{key}={value}" for key, value in self.parameters.items()),
+            *self.flags,
+        ]
 
 
 @dataclass(frozen=True)
@@ -94,8 +104,14 @@ class ProgramAnswer:
 
     @cached_property
     def text(self) -> str:
-        """stdout without leading noise, one leading blank line and the last line end; the rest is unchanged."""
-        return _LEAD.sub(b"", self.raw, count=1).decode("utf-8", "replace").removesuffix("\n").removesuffix("\r")
+        """stdout without leading noise, one leading blank line and the last line end; the rest is
+        unchanged."""
+        return (
+            _LEAD.sub(b"", self.raw, count=1)
+            .decode("utf-8", "replace")
+            .removesuffix("\n")
+            .removesuffix("\r")
+        )
 
     @property
     def lines(self) -> list[str]:
@@ -105,7 +121,9 @@ class ProgramAnswer:
     @property
     def fields(self) -> dict[str, str]:
         """The `key<TAB>value` lines of `text`."""
-        return {key: value for key, tab, value in (line.partition("\t") for line in self.lines) if tab}
+        return {
+            key: value for key, tab, value in (line.partition("\t") for line in self.lines) if tab
+        }
 
     @property
     def is_refusal(self) -> bool:
@@ -115,15 +133,19 @@ class ProgramAnswer:
     @property
     def is_cold(self) -> bool:
         """Whether the vault was not open yet and so did not know the command (CMD-08)."""
-        return len(self.lines) == 1 and self.text.startswith(f'Error: Command "{self.request.command}" not found.')
+        return len(self.lines) == 1 and self.text.startswith(
+            f'Error: Command "{self.request.command}" not found.'
+        )
 
     def holds(self, data: bytes) -> bool:
-        """Whether stdout is a file with these bytes, behind noise and blank lines and before a line end (CMD-06)."""
+        """Whether stdout is a file with these bytes, behind noise and blank lines and before a line
+        end (CMD-06)."""
         ends = (data, data + b"\n", data + b"\r\n")
         return bool(self.raw) and any(self.raw[cut:] in ends for cut in _cuts(self.raw))
 
     def reject_message(self, vault: str | None) -> None:
-        """Raise the error for an answer that is nothing but a message of the app, which was called for a vault."""
+        """Raise the error for an answer that is nothing but a message of the app, which was called
+        for a vault."""
         text = self.text.strip()
         if "\n" in text:
             return
@@ -131,19 +153,22 @@ class ProgramAnswer:
             raise errors.ObsidianNotRunning
         if text.startswith("Command line interface is not enabled"):
             raise AppCommandFailed(
-                "Obsidian's command line interface is switched off. Turn it on in Obsidian under Settings > General > "
+                "Obsidian's command line interface is switched off. Turn it on in Obsidian under "
+                "Settings > General > "
                 "Advanced > Command line interface."
             )
         if text == "Vault not found.":
             name = "this vault" if vault is None else f"a vault named {vault!r}"
             raise errors.VaultNotFound(
-                f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give the name that "
+                f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give "
+                "the name that "
                 "Obsidian shows for it.",
                 vault=vault,
             )
         if self.is_cold:
             raise AppCommandFailed(
-                f"This Obsidian does not know the command {self.request.command!r}. Update Obsidian, or enable the "
+                f"This Obsidian does not know the command {self.request.command!r}. Update "
+                "Obsidian, or enable the "
                 "core plugin that the command belongs to.",
                 command=self.request.command,
             )
@@ -151,16 +176,21 @@ class ProgramAnswer:
             raise refusal
 
     def _own_refusal(self) -> AppError | None:
-        """Return the error if the whole answer names exactly the path of this request, else None."""
+        """Return the error if the whole answer names exactly the path of this request, else
+        None."""
         named = self.request.parameters.get("path", self.request.parameters.get("folder", ""))
         if self.text == f'Error: File "{named}" not found.':
             return NoteNotFound(
-                f"There is no file {named!r} in the vault as Obsidian knows it. Search or list files to find the right "
+                f"There is no file {named!r} in the vault as Obsidian knows it. Search or list "
+                "files to find the right "
                 "path.",
                 path=named,
             )
         if self.text == f'Error: Folder "{named}" not found.':
-            return NoteNotFound(f"There is no folder {named!r} in the vault. List the folders to see them.", path=named)
+            return NoteNotFound(
+                f"There is no folder {named!r} in the vault. List the folders to see them.",
+                path=named,
+            )
         if self.text == f'Error: "{named}" is a folder, not a file.':
             return NoteNotFound(f"{named!r} is a folder. Name a file in it.", path=named)
         return None
@@ -172,10 +202,14 @@ class ProgramAnswer:
         line = self.lines[0]
         parameters = self.request.parameters
         if "already exists" in line:
-            return note_exists(parameters.get("to") or parameters.get("name") or parameters.get("path", ""))
+            return note_exists(
+                parameters.get("to") or parameters.get("name") or parameters.get("path", "")
+            )
         if NO_ACCESS.search(line):
             return errors.PermissionDenied(f"Obsidian was not allowed to do this: {line}")
-        hint = " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
+        hint = (
+            " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
+        )
         return AppCommandFailed(
             f"Obsidian refused {self.request.command!r}: {shorten(self.text)}{hint}",
             command=self.request.command,
@@ -188,7 +222,8 @@ class ProgramAnswer:
             return self.refusal_error()
         return AppCommandFailed(
             f"The obsidian command answered {self.request.command!r} with something unknown: "
-            f"{shorten(self.text)!r}. Whether it was carried out is not known: look before trying again.",
+            f"{shorten(self.text)!r}. Whether it was carried out is not known: look before "
+            "trying again.",
             command=self.request.command,
             reason=OUTCOME_UNKNOWN,
         )
@@ -203,11 +238,16 @@ def _cuts(raw: bytes) -> list[int]:
 
 
 def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
-    """Return the error for a path that is taken; `leftover` is the file that the app wrote instead."""
+    """Return the error for a path that is taken; `leftover` is the file that the app wrote
+    instead."""
     extra = {} if leftover is None else {"leftover": leftover}
-    hint = "" if leftover is None else f" Obsidian wrote {leftover!r} instead, which you may delete."
+    hint = (
+        "" if leftover is None else f" Obsidian wrote {leftover!r} instead, which you may delete."
+    )
     return NoteExists(
-        f"{path!r} exists already. Choose another name, or overwrite it on purpose.{hint}", path=path, **extra
+        f"{path!r} exists already. Choose another name, or overwrite it on purpose.{hint}",
+        path=path,
+        **extra,
     )
 
 
@@ -219,7 +259,10 @@ def same_path(path: str, other: str) -> bool:
 def is_numbered_sibling(made: str, target: str) -> bool:
     """Whether `made` is `Note 1.md` for `Note.md`, which the app writes if the name is taken."""
     stem, dot, extension = target.rpartition(".")
-    return re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made)) is not None
+    return (
+        re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made))
+        is not None
+    )
 
 
 def shorten(text: str) -> str:
@@ -247,6 +290,7 @@ def json_optional(row: Mapping[str, object], key: str) -> str | None:
 def unexpected_error(value: object) -> AppCommandFailed:
     """Return the error for data of an unknown shape."""
     return AppCommandFailed(
-        f"The obsidian command answered with data of an unknown shape: {shorten(repr(value))}. This version of "
+        f"The obsidian command answered with data of an unknown shape: {shorten(repr(value))}. "
+        "This version of "
         "Obsidian may be newer than this program knows."
     )

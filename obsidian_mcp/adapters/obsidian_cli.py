@@ -1,5 +1,5 @@
-"""One vault of the app through its official `obsidian` command: one call at a time, a limit for each turn, and answers
-that must have the form of a success (specs/obsidian-command.md)."""
+"""One vault of the app through its official `obsidian` command: one call at a time, a limit for
+each turn, and answers that must have the form of a success (specs/obsidian-command.md)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,13 @@ from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import AppCommandFailed, AppError, NoteNotFound, ObsidianNotRunning, VaultNotFound
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    NoteNotFound,
+    ObsidianNotRunning,
+    VaultNotFound,
+)
 
 from . import obsidian_answer
 from .obsidian_answer import ProgramAnswer, ProgramRequest, json_optional, json_text, same_path
@@ -31,8 +37,8 @@ _VALUE = re.compile(r"^=> ?", re.MULTILINE)
 """Begins the value of JavaScript; lines that plugins log come first."""
 
 SameFolder = Callable[[str, Callable[[], Sequence[str]]], bool]
-"""Whether the app's vault is the one that is meant: by the path of its folder, and by its files where that says
-nothing."""
+"""Whether the app's vault is the one that is meant: by the path of its folder, and by its files
+where that says nothing."""
 
 
 class Program(Protocol):
@@ -42,10 +48,10 @@ class Program(Protocol):
 
 
 class ObsidianCommand:
-    """One vault of the running app, for threads: one call at a time reaches the app. Every method raises
-    ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed for an answer that it
-    does not recognise or a value that does not arrive whole (`can_carry`); with the path of a file also NoteNotFound
-    and InvalidName."""
+    """One vault of the running app, for threads: one call at a time reaches the app. Every method
+    raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or
+    AppCommandFailed for an answer that it does not recognise or a value that does not arrive whole
+    (`can_carry`); with the path of a file also NoteNotFound and InvalidName."""
 
     def __init__(
         self,
@@ -56,11 +62,14 @@ class ObsidianCommand:
         running: Callable[[], bool] = lambda: True,
         same_folder: SameFolder | None = None,
     ) -> None:
-        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds covers one turn;
-        `running` returns whether the app may be running, and is called before each call, so that none ever starts the
-        app; `same_folder`, called once, whether its vault is the one that is meant."""
+        """`vault` is a name or a 16-digit id, None for the vault last used; `timeout` in seconds
+        covers one turn; `running` returns whether the app may be running, and is called before each
+        call, so that none ever starts the app; `same_folder`, called once, whether its vault is the
+        one that is meant."""
         if vault is not None and (not vault.strip() or not obsidian_answer.can_carry(vault)):
-            raise VaultNotFound(f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault)
+            raise VaultNotFound(
+                f"{vault!r} is not the name of a vault. Give its name or its id.", vault=vault
+            )
         self._program = program
         self._vault = vault
         self._timeout = timeout
@@ -94,8 +103,9 @@ class ObsidianCommand:
         return False
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
-        """Create a note whose text `can_carry`. Without `overwrite` an existing note is refused before the call, and a
-        `name 1.md` that the command makes all the same goes to the trash. Raises: NoteExists, InvalidName."""
+        """Create a note whose text `can_carry`. Without `overwrite` an existing note is refused
+        before the call, and a `name 1.md` that the command makes all the same goes to the trash.
+        Raises: NoteExists, InvalidName."""
         target = vault_path.parse(path)
         if not vault_path.is_note(target):
             raise errors.InvalidName(
@@ -123,15 +133,21 @@ class ObsidianCommand:
         target = vault_path.parse(path)
         parameters = {"path": str(target), "content": _require(content, "content")}
         with self._turn():
-            self._change(ProgramRequest("append", parameters, ("inline",) if inline else ()), target, "Appended to")
+            self._change(
+                ProgramRequest("append", parameters, ("inline",) if inline else ()),
+                target,
+                "Appended to",
+            )
 
     def move(self, path: str, to: str) -> None:
-        """Move a file to the whole path `to`, whose folder exists; the app updates links as its settings say. Raises:
-        NoteExists, InvalidName for a target without an extension."""
+        """Move a file to the whole path `to`, whose folder exists; the app updates links as its
+        settings say. Raises: NoteExists, InvalidName for a target without an extension."""
         source, target = vault_path.parse(path), vault_path.parse(to)
         if not vault_path.extension(target):  # the command would take it for a folder
             raise errors.InvalidName(
-                f"{to!r} has no file extension. Give the whole new path, for example '{target}.md'.", path=target
+                f"{to!r} has no file extension. Give the whole new path, for example "
+                f"'{target}.md'.",
+                path=target,
             )
         with self._turn():
             self._make(ProgramRequest("move", {"path": source, "to": target}), "Moved")
@@ -154,12 +170,14 @@ class ObsidianCommand:
     def version(self) -> str:
         """Return the version of the app."""
         answer = self._answer(
-            ProgramRequest("version", any_vault=True), lambda answer: _VERSION.fullmatch(answer.text) is not None
+            ProgramRequest("version", any_vault=True),
+            lambda answer: _VERSION.fullmatch(answer.text) is not None,
         )
         return answer.text.partition(" ")[0]
 
     def search(self, query: str, folder: str | None = None) -> tuple[str, ...]:
-        """Return the paths of the notes, below a folder if given, that match a query of the app, in the app's order."""
+        """Return the paths of the notes, below a folder if given, that match a query of the app, in
+        the app's order."""
         parameters = {"query": _require(query, "query"), "format": "json"}
         if folder:
             parameters["path"] = folder
@@ -170,7 +188,9 @@ class ObsidianCommand:
 
     def backlinks(self, path: str) -> tuple[str, ...]:
         """Return the notes that link to a file."""
-        return tuple(json_text(row, "file") for row in self._rows("backlinks", path=vault_path.parse(path)))
+        return tuple(
+            json_text(row, "file") for row in self._rows("backlinks", path=vault_path.parse(path))
+        )
 
     def links(self, path: str) -> tuple[str, ...]:
         """Return the files that a note links to, without repetition."""
@@ -197,14 +217,15 @@ class ObsidianCommand:
         return tuple(sorted(self._list("commands")))
 
     def run_command(self, command_id: str) -> str:
-        """Run a command of the app or of a plugin and return the app's answer. Raises: AppCommandFailed, also for an id
-        that does not exist."""
+        """Run a command of the app or of a plugin and return the app's answer. Raises:
+        AppCommandFailed, also for an id that does not exist."""
         identifier = _require(command_id, "command id")
 
         def is_done(answer: ProgramAnswer) -> bool:
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
                 raise AppCommandFailed(
-                    f"Obsidian has no command {identifier!r}. List the commands to find its id; a plugin's command "
+                    f"Obsidian has no command {identifier!r}. List the commands to find its id; "
+                    "a plugin's command "
                     "is there only while the plugin is enabled.",
                     command=identifier,
                 )
@@ -221,8 +242,8 @@ class ObsidianCommand:
         return tuple(versions)
 
     def history_read(self, path: str, version: int = 1) -> str:
-        """Return an older version, 1 being the newest, for reading: an empty line at its begin and a line end at its
-        end are not known."""
+        """Return an older version, 1 being the newest, for reading: an empty line at its begin and
+        a line end at its end are not known."""
         target = vault_path.parse(path)
         if version < 1:
             raise errors.InvalidArguments(
@@ -230,10 +251,15 @@ class ObsidianCommand:
             )
 
         def is_version(answer: ProgramAnswer) -> bool:
-            is_message = answer.is_refusal or obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) is not None
+            is_message = (
+                answer.is_refusal
+                or obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) is not None
+            )
             return bool(answer.text) and not (is_message and len(answer.lines) == 1)
 
-        return self._answer(ProgramRequest("history:read", {"path": target, "version": str(version)}), is_version).text
+        return self._answer(
+            ProgramRequest("history:read", {"path": target, "version": str(version)}), is_version
+        ).text
 
     def plugins(self) -> tuple[Plugin, ...]:
         """Return the installed plugins, core and community."""
@@ -250,9 +276,12 @@ class ObsidianCommand:
         return "\n".join(self._list("sync:status"))
 
     def evaluate(self, code: str) -> str:
-        """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with what the code threw."""
+        """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with
+        what the code threw."""
         sent = _require(code, "code")
-        if obsidian_answer.is_expanded(sent):  # without a backslash on the way there is nothing to expand
+        if obsidian_answer.is_expanded(
+            sent
+        ):  # without a backslash on the way there is nothing to expand
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
         request = ProgramRequest("eval", {"code": sent})
         answer = self._answer(request, lambda answer: _VALUE.search(answer.text) is not None)
@@ -260,7 +289,9 @@ class ObsidianCommand:
 
     # Kinds of requests
 
-    def _answer(self, request: ProgramRequest, is_whole: Callable[[ProgramAnswer], bool]) -> ProgramAnswer:
+    def _answer(
+        self, request: ProgramRequest, is_whole: Callable[[ProgramAnswer], bool]
+    ) -> ProgramAnswer:
         """Return the answer to a request, which must have the right form."""
         with self._turn():
             answer = self._ask(request)
@@ -272,7 +303,8 @@ class ObsidianCommand:
         """The lines of a list, [] for a sentence like "No links found."."""
 
         def is_list(answer: ProgramAnswer) -> bool:
-            # A signal (-6, or 134 as a shell says it) or -1 ended the program: its output may be incomplete.
+            # A signal (-6, or 134 as a shell says it) or -1 ended the program: its output may be
+            # incomplete.
             return bool(answer.text) and 0 <= answer.status <= 127 and not answer.is_refusal
 
         answer = self._answer(ProgramRequest(command, parameters), is_list)
@@ -282,7 +314,9 @@ class ObsidianCommand:
         """The list that a request for JSON is answered with."""
         with self._turn():
             answer = self._ask(request)
-            if obsidian_answer.NOTHING_FOUND.fullmatch(answer.text):  # although the request is for JSON
+            if obsidian_answer.NOTHING_FOUND.fullmatch(
+                answer.text
+            ):  # although the request is for JSON
                 return []
             try:
                 return json.loads(answer.text)
@@ -302,21 +336,26 @@ class ObsidianCommand:
 
     @contextmanager
     def _turn(self, limit: float | None = None) -> Iterator[None]:
-        """Reserve the vault for one operation, whose calls share one time limit of at most `limit` seconds; the first
-        turn checks which folder the vault is (CMD-11). Raises: OperationTimeout, VaultNotFound."""
+        """Reserve the vault for one operation, whose calls share one time limit of at most `limit`
+        seconds; the first turn checks which folder the vault is (CMD-11). Raises: OperationTimeout,
+        VaultNotFound."""
         allowed = self._timeout if limit is None else min(limit, self._timeout)
         if (ending := current_call.get().limit) is not None:
             allowed = min(allowed, ending.remaining)
         end = time.monotonic() + allowed
         if not self._lock.acquire(timeout=allowed):
-            raise errors.OperationTimeout("Obsidian is still busy with an earlier call. Try again in a moment.")
+            raise errors.OperationTimeout(
+                "Obsidian is still busy with an earlier call. Try again in a moment."
+            )
         try:
             self._deadline = end
             if not self._is_verified:
                 self._verify()
             yield
         except ObsidianNotRunning:
-            self._is_verified = self._same_folder is None  # names may lead elsewhere after a new start
+            self._is_verified = (
+                self._same_folder is None
+            )  # names may lead elsewhere after a new start
             raise
         finally:
             self._lock.release()
@@ -332,7 +371,8 @@ class ObsidianCommand:
 
         if self._same_folder is not None and not self._same_folder(path, files):
             raise VaultNotFound(
-                f"What Obsidian calls {self._vault!r} is another folder: {path or 'it holds other files'}. Open this "
+                f"What Obsidian calls {self._vault!r} is another folder: "
+                f"{path or 'it holds other files'}. Open this "
                 "vault in Obsidian, and give the two vaults different names.",
                 vault=self._vault,
                 folder=path,
@@ -351,13 +391,14 @@ class ObsidianCommand:
         return reported if "\n" not in reported and not answer.is_refusal else ""
 
     def _call(self, request: ProgramRequest) -> ProgramAnswer:
-        """Run the program once; its answer is checked only for what cannot be the text of a note. Raises:
-        OperationTimeout, ObsidianNotRunning, PermissionDenied."""
+        """Run the program once; its answer is checked only for what cannot be the text of a note.
+        Raises: OperationTimeout, ObsidianNotRunning, PermissionDenied."""
         arguments = request.arguments(self._vault)
         remaining = self._deadline - time.monotonic()
         if remaining <= 0:
             raise errors.OperationTimeout(
-                f"Obsidian needed more than {self._timeout:g} seconds for this. Try again in a moment."
+                f"Obsidian needed more than {self._timeout:g} seconds for this. Try again in a "
+                "moment."
             )
         if not self._is_app_running():
             raise ObsidianNotRunning
@@ -367,7 +408,9 @@ class ObsidianCommand:
         if obsidian_answer.DOWN in stderr:
             raise ObsidianNotRunning
         if not answer.text and obsidian_answer.NO_ACCESS.search(stderr):
-            raise errors.PermissionDenied(f"The system kept the obsidian command from reaching Obsidian: {stderr}")
+            raise errors.PermissionDenied(
+                f"The system kept the obsidian command from reaching Obsidian: {stderr}"
+            )
         return answer
 
     def _ask(self, request: ProgramRequest) -> ProgramAnswer:
@@ -386,17 +429,20 @@ class ObsidianCommand:
         if not self._is_app_running():
             return ObsidianNotRunning()
         return AppCommandFailed(
-            f"The obsidian command gave no answer to {answer.request.command!r} (exit status {answer.status}). "
-            "Whether it was carried out is not known: look before trying again. If this repeats, update the Obsidian "
-            "installer and see that the command is the command-line program and not the app itself.",
+            f"The obsidian command gave no answer to {answer.request.command!r} (exit status "
+            f"{answer.status}). "
+            "Whether it was carried out is not known: look before trying again. If this repeats, "
+            "update the Obsidian "
+            "installer and see that the command is the command-line program and not the app "
+            "itself.",
             command=answer.request.command,
             status=answer.status,
             reason=obsidian_answer.OUTCOME_UNKNOWN,
         )
 
     def _make(self, request: ProgramRequest, *verbs: str) -> str:
-        """Make a change; return what stands behind the verb in the success line that it must have, such as
-        `Created: a.md` (CMD-04)."""
+        """Make a change; return what stands behind the verb in the success line that it must have,
+        such as `Created: a.md` (CMD-04)."""
         answer = self._ask(request)
         if answer.is_refusal:
             raise answer.refusal_error()
@@ -421,25 +467,30 @@ class ObsidianCommand:
         return True
 
     def _delete(self, target: VaultPath, *, permanent: bool) -> None:
-        flags, verb = (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
+        flags, verb = (
+            (("permanent",), "Deleted permanently") if permanent else ((), "Moved to trash")
+        )
         self._change(ProgramRequest("delete", {"path": target}, flags), target, verb)
 
 
 def _elsewhere(written: str, target: VaultPath) -> AppCommandFailed:
     return AppCommandFailed(
-        f"Obsidian worked on {written!r} instead of {target!r}. Look at that file before trying again.",
+        f"Obsidian worked on {written!r} instead of {target!r}. Look at that file before trying "
+        "again.",
         path=target,
         written=written,
     )
 
 
 def _sources(value: object) -> tuple[str, ...]:
-    """Return the notes that the command joined with commas. A comma after an extension ends a name."""
+    """Return the notes that the command joined with commas. A comma after an extension ends a
+    name."""
     return tuple(_SOURCE_END.split(value)) if isinstance(value, str) and value else ()
 
 
 def _require(value: str, argument: str) -> str:
-    """Raises: InvalidArguments. The command takes an absent value for a request about the file that is open."""
+    """Raises: InvalidArguments. The command takes an absent value for a request about the file that
+    is open."""
     if not value.strip():
         raise errors.InvalidArguments(f"The {argument} is empty. Give a value.", argument=argument)
     return value

@@ -1,4 +1,5 @@
-"""The `obsidian` program: where it is, what it needs around it, one bounded run (specs/obsidian-command.md, PROG)."""
+"""The `obsidian` program: where it is, what it needs around it, one bounded run
+(specs/obsidian-command.md, PROG)."""
 
 from __future__ import annotations
 
@@ -19,14 +20,18 @@ from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, Pe
 _FLATPAK = "md.obsidian.Obsidian"
 _SOCKET = ".obsidian-cli.sock"
 _OWN_NAME = "obsidian-mcp"
-"""What a link to this program under the name `obsidian` leads to; it is not the app's command (PROG-01)."""
-_CREATION_FLAGS = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(subprocess, "CREATE_NO_WINDOW", 0)
+"""What a link to this program under the name `obsidian` leads to; it is not the app's command
+(PROG-01)."""
+_CREATION_FLAGS = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(
+    subprocess, "CREATE_NO_WINDOW", 0
+)
 """On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
 _LAST_WORDS = 2.0
 """Seconds that a killed program gets to end."""
 
 INSTALL_HINT = (
-    "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which registers the command, "
+    "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which "
+    "registers the command, "
     "or name the program in OBSIDIAN_MCP_CLI."
 )
 
@@ -47,8 +52,9 @@ class ObsidianProgram(NamedTuple):
     environment: Mapping[str, str]
 
     def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
-        """Run once with a closed stdin, for at most `timeout` seconds. Raises: OperationTimeout after all that was
-        started was killed, AppCommandFailed where there is no such program, PermissionDenied."""
+        """Run once with a closed stdin, for at most `timeout` seconds. Raises: OperationTimeout
+        after all that was started was killed, AppCommandFailed where there is no such program,
+        PermissionDenied."""
         command = [*self.command, *arguments]
         environment = flatpak_socket(self.environment)
         try:
@@ -78,16 +84,18 @@ class ObsidianProgram(NamedTuple):
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             raise OperationTimeout(
-                f"The obsidian command did not answer within {timeout:g} seconds and was stopped. Obsidian may be busy "
-                "or may be waiting for an answer in one of its windows; if this was a change, look whether it was made "
+                f"The obsidian command did not answer within {timeout:g} seconds and was "
+                "stopped. Obsidian may be busy "
+                "or may be waiting for an answer in one of its windows; if this was a change, "
+                "look whether it was made "
                 "before trying again."
             ) from error
         return ProgramResult(outputs[0].data, outputs[1].data, process.returncode)
 
 
 class _Output(threading.Thread):
-    """Reads a pipe to its end and closes it there. Nobody else does: on Windows, closing it waits for its reader, for
-    as long as any program keeps the other end open."""
+    """Reads a pipe to its end and closes it there. Nobody else does: on Windows, closing it waits
+    for its reader, for as long as any program keeps the other end open."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
         super().__init__(name="obsidian-output", daemon=True)
@@ -104,12 +112,14 @@ class _Output(threading.Thread):
 def _not_started(program: str, error: OSError) -> AppError:
     if isinstance(error, PermissionError):
         return PermissionDenied(
-            f"The system does not let us start '{program}'. Make it executable, or allow it in the sandbox that this "
+            f"The system does not let us start '{program}'. Make it executable, or allow it in "
+            "the sandbox that this "
             "server runs in.",
             program=program,
         )
     return AppCommandFailed(
-        f"The obsidian command '{program}' cannot be started ({error.strerror}). {INSTALL_HINT}", program=program
+        f"The obsidian command '{program}' cannot be started ({error.strerror}). {INSTALL_HINT}",
+        program=program,
     )
 
 
@@ -117,10 +127,14 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
     """Kill a process that leads a session of its own, its group and its descendants."""
     from .processes import descendants_of, kill  # here: only a run that hangs needs psutil
 
-    descendants = descendants_of(process.pid)  # before anything dies: orphans are no longer found below their parent
+    descendants = descendants_of(
+        process.pid
+    )  # before anything dies: orphans are no longer found below their parent
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)  # the leader of a session of its own: its pid is the group's id
+            os.killpg(
+                process.pid, signal.SIGKILL
+            )  # the leader of a session of its own: its pid is the group's id
     for descendant in descendants:
         kill(descendant)
     process.kill()
@@ -135,16 +149,24 @@ def complete_environment(
     runtime_folder: str | None = None,
     temporary_folder: str | None = None,
 ) -> dict[str, str]:
-    """Return the environment with what the program needs to find the app's socket, which GUI clients strip (PROG-02).
-    What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the app's binary a JavaScript interpreter."""
+    """Return the environment with what the program needs to find the app's socket, which GUI
+    clients strip (PROG-02). What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the
+    app's binary a JavaScript interpreter."""
     if platform == "win32":
         needed = {"USERPROFILE": home, "USERNAME": user}
         if home:
-            needed |= {"APPDATA": rf"{home}\AppData\Roaming", "LOCALAPPDATA": rf"{home}\AppData\Local"}
+            needed |= {
+                "APPDATA": rf"{home}\AppData\Roaming",
+                "LOCALAPPDATA": rf"{home}\AppData\Local",
+            }
     else:
         needed = {"HOME": home, "USER": user, "LOGNAME": user}
     known = {**needed, "XDG_RUNTIME_DIR": runtime_folder, "TMPDIR": temporary_folder}
-    missing = {name: value for name, value in known.items() if value and not environment.get(name, "").strip()}
+    missing = {
+        name: value
+        for name, value in known.items()
+        if value and not environment.get(name, "").strip()
+    }
     kept = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
     return kept | missing
 
@@ -164,12 +186,15 @@ def this_environment(environment: Mapping[str, str]) -> dict[str, str]:
         home=account.pw_dir,
         user=account.pw_name,
         runtime_folder=str(runtime) if runtime.is_dir() else None,
-        temporary_folder=os.confstr("CS_DARWIN_USER_TEMP_DIR") if sys.platform == "darwin" else None,
+        temporary_folder=os.confstr("CS_DARWIN_USER_TEMP_DIR")
+        if sys.platform == "darwin"
+        else None,
     )
 
 
 def flatpak_socket(environment: Mapping[str, str]) -> dict[str, str]:
-    """Point the program at the socket that a Flatpak app hides in its own runtime folder (PROG-03)."""
+    """Point the program at the socket that a Flatpak app hides in its own runtime folder
+    (PROG-03)."""
     runtime = environment.get("XDG_RUNTIME_DIR", "")
     hidden = Path(runtime, ".flatpak", _FLATPAK, "xdg-run")
     if runtime and not Path(runtime, _SOCKET).exists() and Path(hidden, _SOCKET).exists():
@@ -185,11 +210,14 @@ def find_program(
     environment: Mapping[str, str],
     *,
     platform: str = sys.platform,
-    is_program: Callable[[str], bool] = lambda path: Path(path).is_file() and os.access(path, os.X_OK),
+    is_program: Callable[[str], bool] = lambda path: (
+        Path(path).is_file() and os.access(path, os.X_OK)
+    ),
     real_path: Callable[[str], str] = os.path.realpath,
 ) -> tuple[str, ...] | None:
-    """Return the command that starts the `obsidian` program, None where there is none (PROG-01). `configured`
-    (OBSIDIAN_MCP_CLI): a path, a name on PATH, or a whole command. Raises: AppCommandFailed if that is no program."""
+    """Return the command that starts the `obsidian` program, None where there is none (PROG-01).
+    `configured` (OBSIDIAN_MCP_CLI): a path, a name on PATH, or a whole command. Raises:
+    AppCommandFailed if that is no program."""
 
     def is_ours(path: str) -> bool:
         return PureWindowsPath(real_path(path)).name == _OWN_NAME
@@ -198,8 +226,8 @@ def find_program(
         return _split_command(configured.strip(), environment, platform, is_program, is_ours)
     for candidate in _candidates(platform, environment):
         if is_program(candidate) and not is_ours(candidate):
-            # `obsidian` on PATH may be the app itself, which opens a window and answers nothing; its folder then holds
-            # the command-line program.
+            # `obsidian` on PATH may be the app itself, which opens a window and answers nothing;
+            # its folder then holds the command-line program.
             twin = real_path(candidate).rpartition("/")[0] + "/obsidian-cli"
             has_twin = platform != "win32" and real_path(candidate) != twin and is_program(twin)
             return (twin if has_twin else candidate,)
@@ -217,29 +245,39 @@ def _split_command(
     if not is_program(configured) and any(character.isspace() for character in configured):
         import shlex  # most computers have no such setting
 
-        words = shlex.split(configured, posix=platform != "win32")  # else a backslash of a path would be an escape
+        words = shlex.split(
+            configured, posix=platform != "win32"
+        )  # else a backslash of a path would be an escape
         words = [word.strip('"') for word in words] if platform == "win32" else words
     program = words[0] if words else configured
     if not any(separator in program for separator in "/\\"):
         there = (path for path in _on_path(program, platform, environment) if is_program(path))
         program = next((path for path in there if not is_ours(path)), program)
     if platform == "win32":
-        if program.lower().endswith(".exe") and PureWindowsPath(program).name.lower() == "obsidian.exe":
-            program = program[:-4] + ".com"  # the .exe detaches from its output: every answer would be empty
+        if (
+            program.lower().endswith(".exe")
+            and PureWindowsPath(program).name.lower() == "obsidian.exe"
+        ):
+            program = (
+                program[:-4] + ".com"
+            )  # the .exe detaches from its output: every answer would be empty
         if program.lower().endswith((".bat", ".cmd")):
             raise AppCommandFailed(
-                f"OBSIDIAN_MCP_CLI names the batch file '{program}'. Windows would read the text of notes as commands "
+                f"OBSIDIAN_MCP_CLI names the batch file '{program}'. Windows would read the text "
+                "of notes as commands "
                 "there: name Obsidian.com, which lies beside Obsidian.exe.",
                 program=program,
             )
     if is_ours(program):
         raise AppCommandFailed(
-            f"OBSIDIAN_MCP_CLI names '{configured}', which is a link to this program. Name the app's obsidian command.",
+            f"OBSIDIAN_MCP_CLI names '{configured}', which is a link to this program. Name the "
+            "app's obsidian command.",
             program=program,
         )
     if not is_program(program):
         raise AppCommandFailed(
-            f"OBSIDIAN_MCP_CLI names '{configured}', and there is no such program. Give the full path of the "
+            f"OBSIDIAN_MCP_CLI names '{configured}', and there is no such program. Give the full "
+            "path of the "
             "obsidian command.",
             program=configured,
         )
@@ -247,10 +285,14 @@ def _split_command(
 
 
 def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """Where the command may be, best first: what the app registers itself, then PATH, then the app's own folder."""
+    """Where the command may be, best first: what the app registers itself, then PATH, then the
+    app's own folder."""
     if platform == "win32":
         yield from _on_path("Obsidian.com", platform, environment)
-        for variable, below in (("LOCALAPPDATA", r"Programs\Obsidian"), ("ProgramFiles", "Obsidian")):
+        for variable, below in (
+            ("LOCALAPPDATA", r"Programs\Obsidian"),
+            ("ProgramFiles", "Obsidian"),
+        ):
             if folder := environment.get(variable):
                 yield rf"{folder}\{below}\Obsidian.com"
         return
@@ -270,7 +312,9 @@ def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
 
 def _on_path(name: str, platform: str, environment: Mapping[str, str]) -> Iterator[str]:
     divider, separator = (";", "\\") if platform == "win32" else (":", "/")
-    folders = next((value for variable, value in environment.items() if variable.upper() == "PATH"), "")
+    folders = next(
+        (value for variable, value in environment.items() if variable.upper() == "PATH"), ""
+    )
     for folder in folders.split(divider):
         if folder:
             yield folder.rstrip(separator) + separator + name

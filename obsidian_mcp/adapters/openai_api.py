@@ -1,4 +1,5 @@
-"""Endpoints that speak OpenAI's API: chat (contract 004), and vectors, also from Ollama (specs/semantic.md, SEM-06)."""
+"""Endpoints that speak OpenAI's API: chat (contract 004), and vectors, also from Ollama
+(specs/semantic.md, SEM-06)."""
 
 from __future__ import annotations
 
@@ -17,11 +18,13 @@ MAX_TOLD: Final = 300
 QUICK_SECONDS: Final = 2.0
 """How long a search waits for the vector of its query."""
 ABOUT_TEXTS: Final = {200, 400, 413, 422, 500}
-"""Status of answers to texts that an endpoint cannot embed, as too long ones; others are about the request itself."""
+"""Status of answers to texts that an endpoint cannot embed, as too long ones; others are about the
+request itself."""
 MOST_SAID: Final = 200
 """Characters of an endpoint's own words that an error repeats."""
 LOOPBACK: Final = {"localhost", "127.0.0.1", "::1"}
-"""Hosts that are asked without the proxy of the environment: what is meant for this machine stays on it."""
+"""Hosts that are asked without the proxy of the environment: what is meant for this machine stays
+on it."""
 
 
 class Gateway:
@@ -33,15 +36,22 @@ class Gateway:
         self._client = _client(url, key, timeout)
 
     def complete(self, content: str, model: str) -> dict[str, Any]:
-        """Return the completion of a prompt; "" means the configured model. Raises: ToolFailed, OperationTimeout."""
-        payload = {"model": model or self._model, "messages": [{"role": "user", "content": content}]}
+        """Return the completion of a prompt; "" means the configured model. Raises: ToolFailed,
+        OperationTimeout."""
+        payload = {
+            "model": model or self._model,
+            "messages": [{"role": "user", "content": content}],
+        }
         try:
             response = self._client.post("chat/completions", json=payload)
         except httpx.TimeoutException as error:
-            raise OperationTimeout("The chat gateway did not answer in time. Try again later.") from error
+            raise OperationTimeout(
+                "The chat gateway did not answer in time. Try again later."
+            ) from error
         except httpx.HTTPError as error:
             raise ToolFailed(
-                f"The chat gateway cannot be reached ({type(error).__name__}). Check OBSIDIAN_MCP_CHAT_URL.",
+                f"The chat gateway cannot be reached ({type(error).__name__}). Check "
+                "OBSIDIAN_MCP_CHAT_URL.",
                 summary="chat unavailable",
             ) from error
         completion = _decode(response)
@@ -68,22 +78,36 @@ class EmbeddingEndpoint:
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
         payload = {"model": self._model, "input": list(texts)}
         try:
-            response = self._client.post("embeddings", json=payload, timeout=QUICK_SECONDS if quick else self._timeout)
+            response = self._client.post(
+                "embeddings", json=payload, timeout=QUICK_SECONDS if quick else self._timeout
+            )
         except httpx.HTTPError as error:
             raise SemanticUnavailable(
-                f"The embeddings endpoint does not answer ({type(error).__name__}). Check that it runs, or choose "
+                f"The embeddings endpoint does not answer ({type(error).__name__}). Check that "
+                "it runs, or choose "
                 "another one with `obsidian-mcp semantic setup`."
             ) from error
         answer = _decode(response)
         try:
-            vectors = [_normalize(row["embedding"]) for row in sorted(answer["data"], key=lambda row: row["index"])]
+            vectors = [
+                _normalize(row["embedding"])
+                for row in sorted(answer["data"], key=lambda row: row["index"])
+            ]
         except (KeyError, TypeError, ValueError, OverflowError, struct.error):
             vectors = []
-        if response.is_error or len(vectors) != len(texts) or len(set(map(len, vectors))) != 1 or not vectors[0]:
+        if (
+            response.is_error
+            or len(vectors) != len(texts)
+            or len(set(map(len, vectors))) != 1
+            or not vectors[0]
+        ):
             said = _own_words(answer)
             said = "" if said is None else f": {said[:MOST_SAID]}"
-            raise (EmbeddingRefused if response.status_code in ABOUT_TEXTS else SemanticUnavailable)(
-                f"The embeddings endpoint refused the request (HTTP {response.status_code}{said}). Check the "
+            raise (
+                EmbeddingRefused if response.status_code in ABOUT_TEXTS else SemanticUnavailable
+            )(
+                "The embeddings endpoint refused the request (HTTP "
+                f"{response.status_code}{said}). Check the "
                 f"model {self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
             )
         return vectors
@@ -91,7 +115,9 @@ class EmbeddingEndpoint:
 
 def _client(url: str, key: str, timeout: float, *, trust_env: bool = True) -> httpx.Client:
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    return httpx.Client(base_url=url.rstrip("/") + "/", headers=headers, timeout=timeout, trust_env=trust_env)
+    return httpx.Client(
+        base_url=url.rstrip("/") + "/", headers=headers, timeout=timeout, trust_env=trust_env
+    )
 
 
 def _decode(response: httpx.Response) -> Any:
@@ -103,7 +129,8 @@ def _decode(response: httpx.Response) -> Any:
 
 
 def _own_words(answer: Any) -> str | None:
-    """What an error says, as OpenAI and Ollama write it; None where it says nothing in the usual place."""
+    """What an error says, as OpenAI and Ollama write it; None where it says nothing in the usual
+    place."""
     error = answer.get("error") if isinstance(answer, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     return message if isinstance(message, str) else None

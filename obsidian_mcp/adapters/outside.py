@@ -12,9 +12,9 @@ from obsidian_mcp.errors import NoteNotFound, PermissionDenied, StorageFailed
 class OutsideFiles:
     """Reads files below the folders of OBSIDIAN_MCP_IMPORT.
 
-    Such a folder may be a vault, lie in one or hold one. What the policy hides there would then be opened by a path
-    that no policy sees, so a file in a vault is read only where that vault shows it. The program's own files, which
-    hold old and new texts of all notes, are not read either.
+    Such a folder may be a vault, lie in one or hold one. What the policy hides there would then be
+    opened by a path that no policy sees, so a file in a vault is read only where that vault shows
+    it. The program's own files, which hold old and new texts of all notes, are not read either.
     """
 
     def __init__(
@@ -23,18 +23,20 @@ class OutsideFiles:
         shown_in: Callable[[], Mapping[Path, Callable[[str], bool]]] = dict,
         own: Iterable[Path] = (),
     ) -> None:
-        """`shown_in` returns for the folder of every vault which of its paths exist for the tools. `own`: the files and
-        folders of this program."""
+        """`shown_in` returns for the folder of every vault which of its paths exist for the tools.
+        `own`: the files and folders of this program."""
         self._folders = folders
         self._shown_in = shown_in
         self._own = tuple(own)
 
     def read(self, path: str, most: int) -> bytes:
-        """Return a file of at most `most` bytes. Raises: PermissionDenied for one that is not below the folders, with
-        links followed, or that is hidden, whether it is there or not; NoteNotFound, StorageFailed."""
+        """Return a file of at most `most` bytes. Raises: PermissionDenied for one that is not below
+        the folders, with links followed, or that is hidden, whether it is there or not;
+        NoteNotFound, StorageFailed."""
         if not self._folders:
             raise PermissionDenied(
-                "No folder is allowed as a source. Send the file as base64 in `data`, or name folders in the "
+                "No folder is allowed as a source. Send the file as base64 in `data`, or name "
+                "folders in the "
                 "environment variable OBSIDIAN_MCP_IMPORT.",
                 path=path,
             )
@@ -43,11 +45,13 @@ class OutsideFiles:
             allowed = [folder.expanduser().resolve() for folder in self._folders]
             if not any(real.is_relative_to(folder) for folder in allowed):
                 raise PermissionDenied(
-                    f"'{path}' is not below an allowed folder: {', '.join(map(str, allowed))}.", path=path
+                    f"'{path}' is not below an allowed folder: {', '.join(map(str, allowed))}.",
+                    path=path,
                 )
             if self._is_hidden(real):
                 raise PermissionDenied(
-                    f"'{path}' lies in a vault or among this program's own files, and is none that may be read there. "
+                    f"'{path}' lies in a vault or among this program's own files, and is none "
+                    "that may be read there. "
                     "Give another file, or send it as base64 in `data`.",
                     path=path,
                 )
@@ -64,14 +68,16 @@ class OutsideFiles:
             return True
         for root, is_shown in self._shown_in().items():
             inside = _below(real, root)
-            if inside is not None and not (_is_listed(root, inside) and is_shown(normal_form("/".join(inside)))):
+            if inside is not None and not (
+                _is_listed(root, inside) and is_shown(normal_form("/".join(inside)))
+            ):
                 return True
         return False
 
 
 def _below(real: Path, place: Path) -> tuple[str, ...] | None:
-    """Return the parts of a path that follow those of a file or folder, by whatever name it is reached; None for a path
-    that is not below it."""
+    """Return the parts of a path that follow those of a file or folder, by whatever name it is
+    reached; None for a path that is not below it."""
     for above in (real, *real.parents):
         try:
             if above.samefile(place):
@@ -82,11 +88,15 @@ def _below(real: Path, place: Path) -> tuple[str, ...] | None:
 
 
 def _is_listed(root: Path, parts: Sequence[str]) -> bool:
-    """Whether each folder lists the next part by just this name: a disk may find a file by others, too (NAME-15). Names
-    that begin with a dot are no part of a vault (NAME-02)."""
+    """Whether each folder lists the next part by just this name: a disk may find a file by others,
+    too (NAME-15). Names that begin with a dot are no part of a vault (NAME-02)."""
     folder = root
     for part in parts:
-        if part.startswith(".") or not folder.is_dir() or part not in {entry.name for entry in folder.iterdir()}:
+        if (
+            part.startswith(".")
+            or not folder.is_dir()
+            or part not in {entry.name for entry in folder.iterdir()}
+        ):
             return False
         folder /= part
     return bool(parts)

@@ -1,4 +1,5 @@
-"""Reads the text of a vault's PDFs into its index, beside the calls: a thread, and a process (PDF-2)."""
+"""Reads the text of a vault's PDFs into its index, beside the calls: a thread, and a process
+(PDF-2)."""
 
 from __future__ import annotations
 
@@ -36,7 +37,8 @@ class TooSlow(Exception):
 
 
 class PdfReader:
-    """`PdfBackground` of one vault's indexer: a thread and a process that read PDFs. One of several programs reads."""
+    """`PdfBackground` of one vault's indexer: a thread and a process that read PDFs. One of several
+    programs reads."""
 
     def __init__(self, indexer: Indexer, root: Path, *, is_reading: bool) -> None:
         """`root` is the vault's folder."""
@@ -50,7 +52,11 @@ class PdfReader:
     @property
     def notice(self) -> str:
         """What to do about PDFs that are not in the index yet, as a sentence for an answer."""
-        return _missing() or ("Ask again in a while." if self.is_reading else "`obsidian-mcp index update` reads them.")
+        return _missing() or (
+            "Ask again in a while."
+            if self.is_reading
+            else "`obsidian-mcp index update` reads them."
+        )
 
     def begin(self) -> bool:
         """Start to read PDFs, and return whether the libraries for it are installed."""
@@ -88,7 +94,10 @@ class PdfReader:
         file = self._indexer.index.database.file
         try:
             with acquire_lock(f"{file}-pdf") if file else nullcontext():
-                while not self._worker.is_stopping and (entry := self._indexer.pdfs.next()) is not None:
+                while (
+                    not self._worker.is_stopping
+                    and (entry := self._indexer.pdfs.next()) is not None
+                ):
                     is_read = not self._indexer.index.stale([entry])
                     record = None if is_read else self._read(entry)
                     if not self._worker.is_stopping:

@@ -28,7 +28,9 @@ MOST_BYTES: Final = 200_000_000
 MOST_PAGES: Final = 2_000
 MOST_CHARACTERS: Final = 2_000_000
 """About a thousand printed pages."""
-_LIGATURES = str.maketrans(dict(zip("ﬀﬁﬂﬃﬄﬅﬆ\0", ("ff", "fi", "fl", "ffi", "ffl", "st", "st", " "), strict=True)))
+_LIGATURES = str.maketrans(
+    dict(zip("ﬀﬁﬂﬃﬄﬅﬆ\0", ("ff", "fi", "fl", "ffi", "ffl", "st", "st", " "), strict=True))
+)
 
 
 def main() -> None:
@@ -64,7 +66,8 @@ def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
 
 
 def read(data: bytes) -> tuple[list[str], str]:
-    """Return the text of the pages, and why it is not all; whatever a broken file makes the library stumble over."""
+    """Return the text of the pages, and why it is not all; whatever a broken file makes the library
+    stumble over."""
     import pypdf
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -86,7 +89,9 @@ def read(data: bytes) -> tuple[list[str], str]:
         return pages, "takes too much memory"
     except Exception as error:  # noqa: BLE001  a broken file raises anything
         return pages, f"broken ({type(error).__name__})"
-    return pages, "" if any(page.strip() for page in pages) else "no text; its pages may be pictures"
+    return pages, "" if any(
+        page.strip() for page in pages
+    ) else "no text; its pages may be pictures"
 
 
 if __name__ == "__main__":

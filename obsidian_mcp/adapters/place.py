@@ -14,15 +14,26 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.text.text import printable
-from obsidian_mcp.errors import AppError, InvalidName, NoteNotFound, PermissionDenied, StorageFailed, VaultNotFound
+from obsidian_mcp.errors import (
+    AppError,
+    InvalidName,
+    NoteNotFound,
+    PermissionDenied,
+    StorageFailed,
+    VaultNotFound,
+)
 
 T = TypeVar("T")
 
-ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | ({errno.EINVAL} if os.name == "nt" else set())
-"""No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on Windows."""
+ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG} | (
+    {errno.EINVAL} if os.name == "nt" else set()
+)
+"""No file is there: no file has a name that is too long for the disk, or one with `?` or `|` on
+Windows."""
 _REFUSED = {errno.EACCES, errno.EPERM}
 NOT_LISTED = ABSENT | _REFUSED | {errno.ELOOP}
-"""What a folder below the vault's own is passed over for: it is gone, a link, or the system forbids it."""
+"""What a folder below the vault's own is passed over for: it is gone, a link, or the system forbids
+it."""
 _SHARING_VIOLATION = 32
 _EXPLAINED = {
     errno.ENOSPC: "the disk is full",
@@ -32,7 +43,15 @@ _EXPLAINED = {
     errno.EIO: "the disk reported an input/output error",
     errno.EMFILE: "too many files are open",
 } | dict.fromkeys(
-    (errno.ESTALE, errno.ENOTCONN, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETDOWN, errno.ENODEV, errno.ENXIO),
+    (
+        errno.ESTALE,
+        errno.ENOTCONN,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ENETDOWN,
+        errno.ENODEV,
+        errno.ENXIO,
+    ),
     "the disk is not connected any more",
 )
 
@@ -44,32 +63,41 @@ def translate_error(error: OSError, disk: str, doing: str) -> AppError:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
     if getattr(error, "winerror", None) == _SHARING_VIOLATION:
         return PermissionDenied(
-            f"Another program has {path!r} open, and Windows does not allow {doing} it meanwhile. Close it there, or "
+            f"Another program has {path!r} open, and Windows does not allow {doing} it "
+            "meanwhile. Close it there, or "
             "try again in a moment.",
             path=path,
         )
     if error.errno in _REFUSED:
         return PermissionDenied(
-            f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow this program "
+            f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow "
+            "this program "
             "to use the folder in the system's privacy settings.",
             path=path,
         )
     if error.errno == errno.ELOOP:
         return symbolic_link_error(disk)
-    reason = _EXPLAINED.get(error.errno or 0, os.strerror(error.errno) if error.errno else str(error))
-    return StorageFailed(f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path)
+    reason = _EXPLAINED.get(
+        error.errno or 0, os.strerror(error.errno) if error.errno else str(error)
+    )
+    return StorageFailed(
+        f"{doing.capitalize()} {path!r} failed: {reason}. Nothing was changed.", path=path
+    )
 
 
 REPLACES_OPEN_FILES = os.name != "nt"
 """Whether the system lets a file be renamed and replaced that another program has open."""
 PATIENCE_SECONDS = 1.0
-"""How long a change is tried again while another program has the file open; a read, a tenth of it."""
+"""How long a change is tried again while another program has the file open; a read, a tenth of
+it."""
 _RETRY_SECONDS = 0.02
 
 
-def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: DiskPlace | None = None) -> T:
-    """Return what a call returns. Windows refuses it while another program has the file open, and finds no file at the
-    `place` of one that is being replaced (FILE-11)."""
+def patiently(
+    call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: DiskPlace | None = None
+) -> T:
+    """Return what a call returns. Windows refuses it while another program has the file open, and
+    finds no file at the `place` of one that is being replaced (FILE-11)."""
     begun = time.monotonic()
     while True:
         try:
@@ -78,14 +106,27 @@ def patiently(call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: D
             if REPLACES_OPEN_FILES or time.monotonic() > begun + seconds:
                 raise
         except FileNotFoundError:
-            if place is None or place.folder is not None or time.monotonic() > begun + PATIENCE_SECONDS:
+            if (
+                place is None
+                or place.folder is not None
+                or time.monotonic() > begun + PATIENCE_SECONDS
+            ):
                 raise
             if not os.path.lexists(place.replaced):
                 return patiently(call, seconds)  # another one may have taken its place since
         time.sleep(_RETRY_SECONDS)
 
 
-RELATIVE_CALLS = {os.open, os.stat, os.rename, os.unlink, os.mkdir, os.rmdir, os.link, os.access} <= os.supports_dir_fd
+RELATIVE_CALLS = {
+    os.open,
+    os.stat,
+    os.rename,
+    os.unlink,
+    os.mkdir,
+    os.rmdir,
+    os.link,
+    os.access,
+} <= os.supports_dir_fd
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK = getattr(os, "O_NONBLOCK", 0)
 """A named pipe in the place of a note must not block its reader."""
@@ -93,16 +134,17 @@ BINARY = getattr(os, "O_BINARY", 0)
 CLOEXEC = getattr(os, "O_CLOEXEC", 0)
 FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
 TEMP_PREFIX = ".obsidian-mcp-"
-"""Temporary files are created beside their target, because only a rename within one file system is atomic. The dot
-hides them from every listing, the app's too."""
+"""Temporary files are created beside their target, because only a rename within one file system is
+atomic. The dot hides them from every listing, the app's too."""
 REPLACED = ".replaced"
-"""Ends the hidden name that a file has from before Windows replaces it until the new one is in its place."""
+"""Ends the hidden name that a file has from before Windows replaces it until the new one is in its
+place."""
 
 
 def real_path(folder: Path) -> Path:
-    """Return the path without links, as the disk spells it (SAFE-08): another spelling of the same folder, which
-    Windows and macOS take too, would get an index, a journal and locks of its own. Windows gives the real one by
-    itself."""
+    """Return the path without links, as the disk spells it (SAFE-08): another spelling of the same
+    folder, which Windows and macOS take too, would get an index, a journal and locks of its own.
+    Windows gives the real one by itself."""
     path = os.path.realpath(folder)
     if sys.platform == "darwin":
         import fcntl
@@ -110,14 +152,17 @@ def real_path(folder: Path) -> Path:
         with contextlib.suppress(OSError):
             descriptor = os.open(path, FOLDER)
             try:
-                path = os.fsdecode(fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0"))
+                path = os.fsdecode(
+                    fcntl.fcntl(descriptor, fcntl.F_GETPATH, bytes(1024)).rstrip(b"\0")
+                )
             finally:
                 os.close(descriptor)
     return Path(path)
 
 
 def long_path(folder: Path) -> str:
-    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses it too (FILE-12)."""
+    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses
+    it too (FILE-12)."""
     path = str(folder)
     if os.name != "nt" or path.startswith("\\\\?\\"):
         return path
@@ -125,13 +170,15 @@ def long_path(folder: Path) -> str:
 
 
 _JUNCTION = 0xA000_0003
-"""The tag of a folder of Windows that leads to another one (`mklink /J`), and needs no privilege to make."""
+"""The tag of a folder of Windows that leads to another one (`mklink /J`), and needs no privilege to
+make."""
 _NO_LINK = 4390
 """Windows' error for a folder that leads to no other one; any other leaves open whether it does."""
 
 
 def leads_elsewhere(facts: os.stat_result) -> bool:
-    """Whether a file is a symbolic link or a junction, which Windows and Python take for a folder."""
+    """Whether a file is a symbolic link or a junction, which Windows and Python take for a
+    folder."""
     return stat_module.S_ISLNK(facts.st_mode) or getattr(facts, "st_reparse_tag", 0) == _JUNCTION
 
 
@@ -148,7 +195,8 @@ def is_link(path: str) -> bool:
 
 
 class DiskPlace(NamedTuple):
-    """Where a file is: its name in an open folder, or its whole path where the system has no such calls."""
+    """Where a file is: its name in an open folder, or its whole path where the system has no such
+    calls."""
 
     folder: int | None
     name: str
@@ -177,7 +225,9 @@ class DiskPlace(NamedTuple):
     @property
     def replaced(self) -> str:
         """The hidden name of the file while it is replaced, in the form that `name` has."""
-        return os.path.join(os.path.dirname(self.name), f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}")
+        return os.path.join(
+            os.path.dirname(self.name), f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}"
+        )
 
     def found(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""
@@ -208,7 +258,8 @@ class DiskPlace(NamedTuple):
 def symbolic_link_error(disk: str) -> PermissionDenied:
     """Return the error for a path with a symbolic link or a junction in it."""
     return PermissionDenied(
-        f"{printable(disk)!r} passes through a symbolic link or junction, which may lead out of the vault and is not "
+        f"{printable(disk)!r} passes through a symbolic link or junction, which may lead out of "
+        "the vault and is not "
         "followed. Give the path of the real file inside the vault.",
         path=printable(disk),
     )
@@ -217,7 +268,8 @@ def symbolic_link_error(disk: str) -> PermissionDenied:
 def below_a_file(disk: str) -> InvalidName:
     path = printable(disk)
     return InvalidName(
-        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a folder. Choose another "
+        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a "
+        "folder. Choose another "
         "folder.",
         path=path,
     )
@@ -225,7 +277,8 @@ def below_a_file(disk: str) -> InvalidName:
 
 def disconnected_error(root: Path) -> VaultNotFound:
     return VaultNotFound(
-        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive or network "
+        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its "
+        "drive or network "
         "folder again, then repeat this.",
         vault=root.name,
     )

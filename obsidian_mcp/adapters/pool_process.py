@@ -1,4 +1,5 @@
-"""How a worker process begins. It imports nothing else of the program, so that it is set up before the imports."""
+"""How a worker process begins. It imports nothing else of the program, so that it is set up before
+the imports."""
 
 import contextlib
 import multiprocessing
@@ -10,11 +11,14 @@ from multiprocessing.connection import Connection, wait
 
 
 def begin_worker(lifeline: "Connection[None, None]") -> None:
-    """Set up a process of a pool: silent, and gone when its parent or pool is. `lifeline` is the reading end of a pipe
-    whose other end only the pool has."""
+    """Set up a process of a pool: silent, and gone when its parent or pool is. `lifeline` is the
+    reading end of a pipe whose other end only the pool has."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     nothing = os.open(os.devnull, os.O_RDWR)
-    for pipe in (sys.__stdin__, sys.__stdout__):  # the client's: it shall see them close when the server ends
+    for pipe in (
+        sys.__stdin__,
+        sys.__stdout__,
+    ):  # the client's: it shall see them close when the server ends
         if pipe is not None:
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(nothing, pipe.fileno())
@@ -22,7 +26,8 @@ def begin_worker(lifeline: "Connection[None, None]") -> None:
 
 
 def _end_with_pool(lifeline: "Connection[None, None]") -> None:
-    """A process would wait for ever for work from a parent that was killed, or a pool that broke while it started."""
+    """A process would wait for ever for work from a parent that was killed, or a pool that broke
+    while it started."""
     parent = multiprocessing.parent_process()
     wait([lifeline] if parent is None else [lifeline, parent.sentinel])
     os._exit(1)

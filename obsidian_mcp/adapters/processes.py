@@ -1,4 +1,5 @@
-"""What psutil says about other processes and about disks; whatever goes wrong there means "not found"."""
+"""What psutil says about other processes and about disks; whatever goes wrong there means "not
+found"."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ T = TypeVar("T")
 
 
 def answer(question: Callable[[], T], otherwise: T) -> T:
-    """Return psutil's answer to a question, `otherwise` where it has none. An error that is none of psutil's own is
-    logged, once of a kind."""
+    """Return psutil's answer to a question, `otherwise` where it has none. An error that is none of
+    psutil's own is logged, once of a kind."""
     try:
         return question()
     except psutil.Error:  # gone, or somebody else's
@@ -27,13 +28,17 @@ def answer(question: Callable[[], T], otherwise: T) -> T:
 
 @cache
 def _log_once(kind: str, text: str) -> None:
-    logger(__name__).warning("The system does not say which processes run or disks are there (%s: %s).", kind, text)
+    logger(__name__).warning(
+        "The system does not say which processes run or disks are there (%s: %s).", kind, text
+    )
 
 
 def processes() -> Sequence[psutil.Process]:
     """Return all processes, as far as the system lists them."""
     found: list[psutil.Process] = []
-    answer(lambda: found.extend(psutil.process_iter()), None)  # those before the one that failed count
+    answer(
+        lambda: found.extend(psutil.process_iter()), None
+    )  # those before the one that failed count
     return found
 
 
@@ -59,4 +64,6 @@ def memory_of(pid: int) -> int:
 
 def mounts() -> dict[str, str]:
     """Return the type of the file system at each mount point."""
-    return answer(lambda: {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}, {})
+    return answer(
+        lambda: {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}, {}
+    )

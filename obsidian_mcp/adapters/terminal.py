@@ -19,8 +19,8 @@ STANDARD_OUTPUT, OBEYS_SEQUENCES = -11, 0x0004
 
 
 def copy(text: str) -> bool:
-    """Put a text on the clipboard, through the program that each system brings for it; return False where there is none
-    (HEADLESS-19)."""
+    """Put a text on the clipboard, through the program that each system brings for it; return False
+    where there is none (HEADLESS-19)."""
     import shutil
     import subprocess
 
@@ -37,14 +37,17 @@ def copy(text: str) -> bool:
                 stderr=subprocess.DEVNULL,
                 timeout=5,
                 check=True,
-                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
+                creationflags=getattr(
+                    subprocess, "CREATE_NO_WINDOW", 0
+                ),  # no console window that flashes up
             )
             return True
     return False
 
 
 def obeys_colours() -> bool:
-    """Return whether the terminal obeys the sequences of colours; a console of Windows must be told to (CLI-07)."""
+    """Return whether the terminal obeys the sequences of colours; a console of Windows must be told
+    to (CLI-07)."""
     if sys.platform != "win32":
         return True
     import ctypes

@@ -1,4 +1,5 @@
-"""Vectors in an SQLite file beside the index, and in memory as one matrix (specs/semantic.md, SEM-03)."""
+"""Vectors in an SQLite file beside the index, and in memory as one matrix (specs/semantic.md,
+SEM-03)."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ FRESH_SECONDS: Final = 10.0
 
 
 class VectorStore:
-    """The vectors of one vault and one model, as 16-bit floats, opened at the first use; a damaged file is begun anew.
-    Every method raises SemanticUnavailable while the file cannot be used."""
+    """The vectors of one vault and one model, as 16-bit floats, opened at the first use; a damaged
+    file is begun anew. Every method raises SemanticUnavailable while the file cannot be used."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -55,7 +56,9 @@ class VectorStore:
             except (sqlite3.Error, OSError) as error:
                 if _is_damage(error):
                     self._discard()
-                raise SemanticUnavailable(f"The vectors in '{self._file}' cannot be used now: {error}.") from error
+                raise SemanticUnavailable(
+                    f"The vectors in '{self._file}' cannot be used now: {error}."
+                ) from error
 
     def _connect(self) -> sqlite3.Connection:
         try:
@@ -74,9 +77,14 @@ class VectorStore:
 
     def digests(self) -> Mapping[VaultPath, bytes]:
         with self._transaction() as connection:
-            return {to_path(path): digest for path, digest in connection.execute("SELECT path, digest FROM vectors")}
+            return {
+                to_path(path): digest
+                for path, digest in connection.execute("SELECT path, digest FROM vectors")
+            }
 
-    def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None:
+    def put(
+        self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]
+    ) -> None:
         import numpy as np
 
         packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
@@ -84,14 +92,19 @@ class VectorStore:
             known = connection.execute(
                 "SELECT length(vectors) / json_array_length(starts) FROM vectors LIMIT 1"
             ).fetchone()
-            if known not in (None, (len(packed) // len(starts),)):  # another model under the same name
+            if known not in (
+                None,
+                (len(packed) // len(starts),),
+            ):  # another model under the same name
                 connection.execute("DELETE FROM vectors")
             sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
             connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
 
     def drop(self, paths: Iterable[VaultPath]) -> None:
         with self._transaction() as connection:
-            connection.executemany("DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths])
+            connection.executemany(
+                "DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths]
+            )
 
     def nearest(self, vector: bytes, most: int) -> list[Near]:
         import numpy as np
@@ -121,9 +134,18 @@ class VectorStore:
             row = connection.execute(sql, (stored(path),)).fetchone()
         if row is None:
             return []
-        mean = np.frombuffer(row[1], dtype="<f2").astype("f4").reshape(len(json.loads(row[0])), -1).mean(axis=0)
+        mean = (
+            np.frombuffer(row[1], dtype="<f2")
+            .astype("f4")
+            .reshape(len(json.loads(row[0])), -1)
+            .mean(axis=0)
+        )
         unit = mean / (float(np.linalg.norm(mean)) or 1.0)
-        return [near for near in self.nearest(unit.astype("<f4").tobytes(), most + 1) if near.path != path][:most]
+        return [
+            near
+            for near in self.nearest(unit.astype("<f4").tobytes(), most + 1)
+            if near.path != path
+        ][:most]
 
     def close(self) -> None:
         with self._lock:
@@ -137,12 +159,17 @@ class VectorStore:
 
         if self._matrix is not None and time.monotonic() - self._loaded_at < FRESH_SECONDS:
             return
-        version = connection.execute("PRAGMA data_version").fetchone()[0] * 2**32 + connection.total_changes
+        version = (
+            connection.execute("PRAGMA data_version").fetchone()[0] * 2**32
+            + connection.total_changes
+        )
         self._loaded_at = time.monotonic()
         if version == self._version:
             return
         self._paths, self._starts, self._bounds, parts = [], [], [], []
-        for path, starts, packed in connection.execute("SELECT path, starts, vectors FROM vectors ORDER BY path"):
+        for path, starts, packed in connection.execute(
+            "SELECT path, starts, vectors FROM vectors ORDER BY path"
+        ):
             its = json.loads(starts)
             self._paths.append(to_path(path))
             self._bounds.append(len(self._starts))
@@ -159,7 +186,8 @@ def _open_file(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(
-            "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, starts TEXT NOT NULL,"
+            "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, "
+            "starts TEXT NOT NULL,"
             " vectors BLOB NOT NULL)"
         )
     except sqlite3.Error:
@@ -170,4 +198,7 @@ def _open_file(file: Path) -> sqlite3.Connection:
 
 def _is_damage(error: Exception) -> bool:
     """Whether the file itself is at fault; else it is busy, full, read-only, or closed."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_CORRUPT,
+        sqlite3.SQLITE_NOTADB,
+    )

@@ -1,5 +1,6 @@
-"""Finds what other programs change in a vault's folder: by watchdog, or by scans (specs/watching.md). The core calls
-`drain`, so that no answer is older than what the system had reported when the question came."""
+"""Finds what other programs change in a vault's folder: by watchdog, or by scans
+(specs/watching.md). The core calls `drain`, so that no answer is older than what the system had
+reported when the question came."""
 
 from __future__ import annotations
 
@@ -27,40 +28,49 @@ log = logging.getLogger(__name__)
 MOST_PATHS = 20_000
 """More changed paths than this are not kept one by one: one scan is cheaper."""
 SAFETY_NET_SECONDS = 600.0
-"""After so long the whole folder is scanned although events came: no system promises to report all."""
+"""After so long the whole folder is scanned although events came: no system promises to report
+all."""
 SETTLE_SECONDS = 0.5
 """From the last event of a burst to the scan that follows it."""
 BURST_PATHS = 100
-"""So many changed paths are a burst, and so is a folder that is made or moved: what is put into it at once may not be
-reported."""
+"""So many changed paths are a burst, and so is a folder that is made or moved: what is put into it
+at once may not be reported."""
 REPORT_SECONDS = 2.0
-"""A change that a scan has found is reported within this time, or the system has lost sight of its folder."""
+"""A change that a scan has found is reported within this time, or the system has lost sight of its
+folder."""
 
 WAKE_SECONDS = 0.2
 """On Windows watchdog reports changes when none has come for so long."""
 
 REMOTE = {
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs", "afs", "afpfs",
-    "ceph", "webdav",
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs",
+    "afs", "afpfs", "ceph", "webdav",
 }  # fmt: skip
 """File systems on which the kernel does not report the changes of other clients."""
 SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
-"""How the path of a folder of another computer begins on Windows, also of one behind the letter of a mapped drive and
-of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other paths that begin so."""
+"""How the path of a folder of another computer begins on Windows, also of one behind the letter of
+a mapped drive and of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other
+paths that begin so."""
 
 _ELSEWHERE = (-1, -1)
 """The identity of a folder that is not watched."""
 _starting = threading.Lock()
-"""Held while watchdog starts its threads, so that those of two vaults are not taken for one another's."""
+"""Held while watchdog starts its threads, so that those of two vaults are not taken for one
+another's."""
 
 
 class Watcher:
-    """`Dirty` for one folder (WATCH rules). Until watchdog has started, and where it cannot, scans find changes."""
+    """`Dirty` for one folder (WATCH rules). Until watchdog has started, and where it cannot, scans
+    find changes."""
 
     def __init__(
-        self, root: Path, notify: Callable[[], None] = lambda: None, clock: Callable[[], float] = time.monotonic
+        self,
+        root: Path,
+        notify: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`notify` is called with every report, in a thread of watchdog's: it only sets a flag or an event."""
+        """`notify` is called with every report, in a thread of watchdog's: it only sets a flag or
+        an event."""
         self._folder = root
         self.root = str(root)
         self._notify = notify
@@ -69,7 +79,8 @@ class Watcher:
         self._overflow = False
         self._live = False
         self._blind = False
-        """Changes from before the system began to report, or from a burst, have yet to be found by a scan."""
+        """Changes from before the system began to report, or from a burst, have yet to be found by
+        a scan."""
         self._clock = clock
         self._burst = float("-inf")
         """When the last event of a burst came."""
@@ -77,12 +88,14 @@ class Watcher:
         """Paths whose change a scan has found and nobody has reported."""
         self._missed_at = 0.0
         self._is_caught_up = False
-        """Whether a scan was made since the system began to report, or lost reports: what it finds, nobody reports."""
+        """Whether a scan was made since the system began to report, or lost reports: what it finds,
+        nobody reports."""
         self._observer: BaseObserver | None = None
         self._threads: list[threading.Thread] = []
         """All that watchdog has started to bring the reports."""
         self._watched: tuple[int, int] | None = _ELSEWHERE
-        """Identity of the folder that is watched: a disk that was away, or a copy that was restored, has another."""
+        """Identity of the folder that is watched: a disk that was away, or a copy that was
+        restored, has another."""
         self._stopped = False
         self._scanning = Scanning(clock=clock)
         self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
@@ -95,10 +108,12 @@ class Watcher:
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
-        """Begin to watch, or to watch anew, in a new thread, because a large folder takes a while. Scans serve until
-        then."""
+        """Begin to watch, or to watch anew, in a new thread, because a large folder takes a while.
+        Scans serve until then."""
         broken, self._observer, self._live = self._observer, None, False
-        threading.Thread(target=self._start, args=(broken,), name="watcher-start", daemon=True).start()
+        threading.Thread(
+            target=self._start, args=(broken,), name="watcher-start", daemon=True
+        ).start()
 
     def _start(self, broken: BaseObserver | None) -> None:
         if broken is not None:
@@ -128,7 +143,9 @@ class Watcher:
                 observer = Observer(timeout=WAKE_SECONDS)
                 observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
                 observer.start()
-                started = [thread for thread in threading.enumerate() if isinstance(thread, BaseThread)]
+                started = [
+                    thread for thread in threading.enumerate() if isinstance(thread, BaseThread)
+                ]
             _check_room(observer)
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
             log.warning("watching %s by scans: %s", self.root, error)
@@ -155,7 +172,8 @@ class Watcher:
             _end(observer)
 
     def drain(self) -> set[str] | None:
-        """Return the paths that were reported since the last call; None if the folder must be scanned."""
+        """Return the paths that were reported since the last call; None if the folder must be
+        scanned."""
         with self._lock:
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
@@ -194,15 +212,16 @@ class Watcher:
             self._notify()
 
     def missed(self, paths: Collection[str]) -> None:
-        """Note changes that a scan has found: if they are not reported soon, the system has lost sight of a folder, as
-        of one moved into a new one, and it is watched anew (WATCH-11)."""
+        """Note changes that a scan has found: if they are not reported soon, the system has lost
+        sight of a folder, as of one moved into a new one, and it is watched anew (WATCH-11)."""
         with self._lock:
             self._missed = set(paths) if self._is_caught_up else set()
             self._missed_at = self._clock()
             self._is_caught_up = True
 
     def has_died(self, thread: threading.Thread | None) -> bool:
-        """Note that a thread ends of an error; return whether it brought reports: then the folder is watched anew."""
+        """Note that a thread ends of an error; return whether it brought reports: then the folder
+        is watched anew."""
         with self._lock:
             if thread not in self._threads:
                 return False
@@ -211,7 +230,8 @@ class Watcher:
         return True
 
     def lost(self) -> None:
-        """Note that events were dropped: a scan is due, and one more when the system has caught up."""
+        """Note that events were dropped: a scan is due, and one more when the system has caught
+        up."""
         with self._lock:
             self._overflow = self._blind = True
             self._is_caught_up = False
@@ -221,7 +241,9 @@ class Watcher:
     def report(self, path: str, *, is_folder: bool = False) -> None:
         """Note that the file or folder at an absolute path may have changed."""
         relative = relative_path(self.root, path)
-        if relative is None or relative in self._paths:  # not looked at since the last report: most come in fours
+        if (
+            relative is None or relative in self._paths
+        ):  # not looked at since the last report: most come in fours
             return
         with self._lock:
             if self._missed:
@@ -237,8 +259,9 @@ class Watcher:
 
 
 class _Losses(logging.Handler):
-    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only logs that; and that a
-    thread of watchdog's dies, as where a folder was moved over another one and is deleted (7.1: a KeyError)."""
+    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only
+    logs that; and that a thread of watchdog's dies, as where a folder was moved over another one
+    and is deleted (7.1: a KeyError)."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -256,9 +279,12 @@ class _Losses(logging.Handler):
         logging.getLogger("watchdog.observers").addHandler(self)
 
     def note_death(self, death: threading.ExceptHookArgs) -> None:
-        """Tell the watcher of a thread that ends of an error; those of other threads are shown as before."""
+        """Tell the watcher of a thread that ends of an error; those of other threads are shown as
+        before."""
         if any(watcher.has_died(death.thread) for watcher in list(self._watchers)):
-            log.info("A thread of watchdog's ended (%r); its folder is watched anew.", death.exc_value)
+            log.info(
+                "A thread of watchdog's ended (%r); its folder is watched anew.", death.exc_value
+            )
         else:
             self._otherwise(death)
 
@@ -272,13 +298,15 @@ _losses = _Losses()
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a message is no error of watchdog's about an event that it held back until it was stopped."""
+    """Whether a message is no error of watchdog's about an event that it held back until it was
+    stopped."""
     return "when the thread is inactive" not in record.getMessage()
 
 
 def _end(observer: BaseObserver) -> None:
-    """Let go of an observer's folder; its threads end by themselves. After a folder left the vault and another one at
-    its place was deleted, watchdog misses it (7.1: a KeyError); they stay idle then."""
+    """Let go of an observer's folder; its threads end by themselves. After a folder left the vault
+    and another one at its place was deleted, watchdog misses it (7.1: a KeyError); they stay idle
+    then."""
     with contextlib.suppress(KeyError):
         for emitter in list(observer.emitters):
             emitter.stop()
@@ -286,7 +314,8 @@ def _end(observer: BaseObserver) -> None:
 
 
 def _check_room(observer: BaseObserver) -> None:
-    """Raises: OSError where no more folders are watched: of those below the vault's, watchdog leaves out the rest."""
+    """Raises: OSError where no more folders are watched: of those below the vault's, watchdog
+    leaves out the rest."""
     if sys.platform == "linux":
         from watchdog.events import FileSystemEventHandler
 
@@ -308,7 +337,8 @@ def _identity(folder: Path) -> tuple[int, int] | None:
 
 
 def relative_path(root: str, path: str) -> str | None:
-    """Return the `/`-separated path below `root`; "" for the root, None for what is hidden or elsewhere."""
+    """Return the `/`-separated path below `root`; "" for the root, None for what is hidden or
+    elsewhere."""
     if path == root:
         return ""
     prefix = root.rstrip(os.sep) + os.sep
@@ -319,8 +349,8 @@ def relative_path(root: str, path: str) -> str | None:
 
 
 def _changes() -> list[type[FileSystemEvent]]:
-    """Return the events to subscribe to: not those of reading, which would wake two threads for every note read, and of
-    modified folders, because the change inside is reported too."""
+    """Return the events to subscribe to: not those of reading, which would wake two threads for
+    every note read, and of modified folders, because the change inside is reported too."""
     from watchdog import events
 
     return [

@@ -1,4 +1,5 @@
-"""A thread that works each time it is woken: the loop behind the index, the PDFs and the embeddings."""
+"""A thread that works each time it is woken: the loop behind the index, the PDFs and the
+embeddings."""
 
 from __future__ import annotations
 
@@ -11,9 +12,12 @@ from obsidian_mcp import logger
 class Worker:
     """One background thread, which begins with the first `wake` or with `start`."""
 
-    def __init__(self, name: str, work: Callable[[bool], float | None], woken: threading.Event | None = None) -> None:
-        """`work` is called with True after a `wake`, and with False after as many seconds as it returned last; what it
-        raises is logged. `woken` may be set in place of a call of `wake`, before the worker exists."""
+    def __init__(
+        self, name: str, work: Callable[[bool], float | None], woken: threading.Event | None = None
+    ) -> None:
+        """`work` is called with True after a `wake`, and with False after as many seconds as it
+        returned last; what it raises is logged. `woken` may be set in place of a call of `wake`,
+        before the worker exists."""
         self._name = name
         self._work = work
         self._woken = woken or threading.Event()
@@ -52,7 +56,8 @@ class Worker:
         self._woken.set()
 
     def stop(self, seconds: float = 0.0) -> bool:
-        """End after what is being done; wait for that at most as long, and return whether it has ended."""
+        """End after what is being done; wait for that at most as long, and return whether it has
+        ended."""
         self._stopping.set()
         self._woken.set()
         thread = self._thread
@@ -73,4 +78,6 @@ class Worker:
             except Exception:  # noqa: BLE001  it is logged, and the next change is tried again
                 pause = None
                 if not self.is_stopping:
-                    logger(__name__).exception("The worker %r failed; it goes on with the next change.", self._name)
+                    logger(__name__).exception(
+                        "The worker %r failed; it goes on with the next change.", self._name
+                    )

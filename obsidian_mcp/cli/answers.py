@@ -1,4 +1,5 @@
-"""Answers of tools for people: the text of each kind of answer, and the remarks about it (specs/cli.md)."""
+"""Answers of tools for people: the text of each kind of answer, and the remarks about it
+(specs/cli.md)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ Answer = Mapping[str, Any]
 
 
 def readable(data: Answer) -> str:
-    """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other lists a line each."""
+    """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other
+    lists a line each."""
     return "".join(f"{line}\n" for key, value in data.items() for line in _lines(key, value))
 
 
@@ -24,7 +26,9 @@ def _lines(key: str, value: Any) -> Iterator[str]:
     elif isinstance(value, list):
         inside = map(person_text, value)
     elif isinstance(value, str) and "\n" in value:
-        inside = ("\t".join(map(safe, line.split("\t"))) for line in value.splitlines())  # a diff keeps its tabs
+        inside = (
+            "\t".join(map(safe, line.split("\t"))) for line in value.splitlines()
+        )  # a diff keeps its tabs
     else:
         yield f"{label} {person_text(value, key)}"
         return
@@ -41,7 +45,10 @@ def history(data: Answer) -> str:
         entry = table().tools.get(PREFIX + change["tool"])
         command = entry.command if entry and entry.command else change["tool"]
         changes.append(
-            {("command" if key == "tool" else key): value for key, value in {**change, "tool": command}.items()}
+            {
+                ("command" if key == "tool" else key): value
+                for key, value in {**change, "tool": command}.items()
+            }
         )
     return readable({**data, "changes": changes})
 
@@ -55,10 +62,15 @@ def check(data: Answer) -> str:
 
     parts = []
     for result in data["results"]:
-        title = f"{result['check'].replace('_', ' ')}: {result['total']}{' (broken)' if 'broken' in result else ''}"
+        title = (
+            f"{result['check'].replace('_', ' ')}: "
+            f"{result['total']}{' (broken)' if 'broken' in result else ''}"
+        )
         lines = []
         for finding in result["findings"]:
-            place = "".join(f"{safe(str(finding[key]))}:" for key in ("path", "line") if key in finding)
+            place = "".join(
+                f"{safe(str(finding[key]))}:" for key in ("path", "line") if key in finding
+            )
             lines.append(f"  {place} {safe(finding.get('text', ''))}".rstrip(": "))
         notes = [result["note"]] if "note" in result else []
         parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
@@ -66,9 +78,11 @@ def check(data: Answer) -> str:
 
 
 def github_annotations(data: Answer) -> str:
-    """Return the findings as GitHub's runners read them: an error for what is broken, else a warning."""
+    """Return the findings as GitHub's runners read them: an error for what is broken, else a
+    warning."""
     return "".join(
-        f"::{'error' if 'broken' in result else 'warning'} title={result['check'].replace('_', ' ')}"
+        f"::{'error' if 'broken' in result else 'warning'} "
+        f"title={result['check'].replace('_', ' ')}"
         + "".join(
             f",{member}={_escape(str(finding[key]), ',:')}"
             for member, key in (("file", "path"), ("line", "line"))
@@ -92,14 +106,19 @@ def task(data: Answer) -> tuple[str, str]:
     path, first = data["path"], data["line"]
     if data["new"]:
         first = min(first, data.get("next", data)["line"]) if len(data["new"]) > 1 else first
-        lines = [f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)]
+        lines = [
+            f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)
+        ]
     else:
         lines = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]
-    return "".join(lines), "".join(f"Note: {safe(warning)}\n" for warning in data.get("warnings", ()))
+    return "".join(lines), "".join(
+        f"Note: {safe(warning)}\n" for warning in data.get("warnings", ())
+    )
 
 
 def tasks(data: Answer) -> tuple[str, str]:
-    """Return a list of tasks as `path:line: task` under the names of their groups, and what there is to say of it."""
+    """Return a list of tasks as `path:line: task` under the names of their groups, and what there
+    is to say of it."""
     remarks = [] if data["tasks"] else ["No tasks found."]
     remarks += [data["note"]] if "note" in data else []
     return tasks_text(data), "".join(f"{safe(line)}\n" for line in remarks)
@@ -107,12 +126,17 @@ def tasks(data: Answer) -> tuple[str, str]:
 
 def tasks_text(data: Answer) -> str:
     """Return a list of tasks as `path:line: task`, under the names of their groups."""
-    lines = {f"{task['path']}:{task['line']}": safe(task["text"].lstrip("> \t")) for task in data["tasks"]}
+    lines = {
+        f"{task['path']}:{task['line']}": safe(task["text"].lstrip("> \t"))
+        for task in data["tasks"]
+    }
     text = f"{data['explanation']}\n" if "explanation" in data else ""
     if "groups" not in data:
         return text + "".join(f"{place}: {line}\n" for place, line in lines.items())
     groups = []
     for group in data["groups"]:
         title = " / ".join(map(safe, group["names"]))
-        groups.append(f"{title}\n" + "".join(f"  {place}: {lines[place]}\n" for place in group["tasks"]))
+        groups.append(
+            f"{title}\n" + "".join(f"  {place}: {lines[place]}\n" for place in group["tasks"])
+        )
     return text + "\n".join(groups)

@@ -26,7 +26,8 @@ _CONTROLS: Final[dict[int, int | str]] = {
 
 
 def safe(text: str) -> str:
-    """Return a text of the same length without what moves the cursor, changes colours or the direction of writing."""
+    """Return a text of the same length without what moves the cursor, changes colours or the
+    direction of writing."""
     return text if text.isprintable() else printable(text.translate(_CONTROLS))
 
 
@@ -52,7 +53,10 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     start, columns_left = 0, room - 1
     if marks and sum(widths[: marks[0][1]]) > columns_left:
         start, columns_left = marks[0][0], room - 2
-        before = min(max(room // 3, columns_left - sum(widths[start:])), columns_left - sum(widths[slice(*marks[0])]))
+        before = min(
+            max(room // 3, columns_left - sum(widths[start:])),
+            columns_left - sum(widths[slice(*marks[0])]),
+        )
         while start and widths[start - 1] <= before:
             start -= 1
             before -= widths[start]
@@ -63,11 +67,14 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     excerpt = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
     moved = start - bool(start)
     low, high = int(bool(start)), end - moved
-    return excerpt, [(max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end]
+    return excerpt, [
+        (max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end
+    ]
 
 
 def cell_text(value: Any) -> str:
-    """Return a value as a program reads it: nothing for null, the items of a list with commas between them."""
+    """Return a value as a program reads it: nothing for null, the items of a list with commas
+    between them."""
     match value:
         case None:
             return ""
@@ -82,7 +89,9 @@ def cell_text(value: Any) -> str:
         case dict():
             return compact_json(value)
         case float():
-            from obsidian_mcp.core.expressions.javascript import number_text  # loaded when it is needed
+            from obsidian_mcp.core.expressions.javascript import (
+                number_text,
+            )  # loaded when it is needed
 
             return number_text(value)
     return str(value)
@@ -135,7 +144,8 @@ def _local_time(text: str) -> str:
 
 
 def align(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:
-    """Yield a line for each row of cells, columns as wide as their widest cell; those of `right` end at the right."""
+    """Yield a line for each row of cells, columns as wide as their widest cell; those of `right`
+    end at the right."""
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield "  ".join(
@@ -149,14 +159,19 @@ def align_objects(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     keys = list(dict.fromkeys(key for row in rows for key in row))
     cells = [[key.replace("_", " ").upper() for key in keys]]
     cells += [[person_text(row.get(key, ""), key) for key in keys] for row in rows]
-    return align(cells, [all(isinstance(row.get(key, 0), int | float) for row in rows) for key in keys])
+    return align(
+        cells, [all(isinstance(row.get(key, 0), int | float) for row in rows) for key in keys]
+    )
 
 
 def separate(rows: Iterable[Iterable[object]], form: str) -> str:
-    """Return rows as `csv` (RFC 4180), or with tabs; a tab or line break in a cell is a space there."""
+    """Return rows as `csv` (RFC 4180), or with tabs; a tab or line break in a cell is a space
+    there."""
     if form == "csv":
         return "\n".join(",".join(_quote(cell_text(cell)) for cell in row) for row in rows)
-    return "\n".join("\t".join(_SPLITTING.sub(" ", cell_text(cell)) for cell in row) for row in rows)
+    return "\n".join(
+        "\t".join(_SPLITTING.sub(" ", cell_text(cell)) for cell in row) for row in rows
+    )
 
 
 def _quote(cell: str) -> str:
@@ -168,5 +183,6 @@ def markdown(titles: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     lines = [titles, ["---"] * len(titles), *rows]
     escaped = ([_PIPE.sub(r"\1\1\|", cell_text(cell)) for cell in line] for line in lines)
     return "\n".join(
-        f"| {' | '.join(cell.replace(chr(13), '').replace(chr(10), '<br>') for cell in line)} |" for line in escaped
+        f"| {' | '.join(cell.replace(chr(13), '').replace(chr(10), '<br>') for cell in line)} |"
+        for line in escaped
     )

@@ -1,4 +1,5 @@
-"""What shells complete: commands, options, and names of the vault (CLI-14). Their scripts are in `shells`."""
+"""What shells complete: commands, options, and names of the vault (CLI-14). Their scripts are in
+`shells`."""
 
 from __future__ import annotations
 
@@ -26,21 +27,30 @@ def print_script(options: Options, *, shell: str) -> None:  # noqa: ARG001  as a
 
 
 def answer(environment: Mapping[str, str]) -> int:
-    """Print a line for each completion, with a tab and what it means behind it; return the exit status."""
+    """Print a line for each completion, with a tab and what it means behind it; return the exit
+    status."""
     shell = environment[VARIABLE].removesuffix("_complete")
-    place, words = environment.get("COMP_CWORD", ""), _split(environment.get("COMP_WORDS", ""), shell)[1:]
+    place, words = (
+        environment.get("COMP_CWORD", ""),
+        _split(environment.get("COMP_WORDS", ""), shell)[1:],
+    )
     if shell in COUNTING:
         before = words[: int(place) - 1]
         typed = "".join(words[int(place) - 1 : int(place)])
     else:
         typed = "".join(_split(place, shell))
         before = words[:-1] if typed and words and words[-1] == typed else words
-    write("".join(f"{value}\t{' '.join(text.split())}\n" for value, text in completions(before, typed)))
+    write(
+        "".join(
+            f"{value}\t{' '.join(text.split())}\n" for value, text in completions(before, typed)
+        )
+    )
     return 0
 
 
 def _split(line: str, shell: str) -> list[str]:
-    """The words of a line as the shell reads it; a quote may still be open. In PowerShell a backslash is a letter."""
+    """The words of a line as the shell reads it; a quote may still be open. In PowerShell a
+    backslash is a letter."""
     words = shlex.shlex(line, posix=True)
     words.whitespace_split, words.commenters = True, ""
     words.escape = "`" if shell == "powershell" else "\\"
@@ -66,7 +76,9 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
     if reading.waiting is not None:
         yield from _values(reading.waiting, typed, Options())
         return
-    scope_and_key = {name: value for name, value in reading.options.items() if name in ("scope", "key")}
+    scope_and_key = {
+        name: value for name, value in reading.options.items() if name in ("scope", "key")
+    }
     options = Options(vaults=tuple(reading.options.get("vault", ())), **scope_and_key)
     if not reading.rest:
         yield from _forms(program, typed) if typed.startswith("-") else _names("", typed)
@@ -79,12 +91,17 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
 def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
     """The commands below a group; below none also the groups."""
     name_by_word = {
-        name.removeprefix(group).partition(" ")[0]: name for name in grammar.names() if name.startswith(group)
+        name.removeprefix(group).partition(" ")[0]: name
+        for name in grammar.names()
+        if name.startswith(group)
     }
     for word, name in name_by_word.items():
         if word.startswith(typed):
             command = grammar.get(name)
-            yield word, grammar.groups().get(word) or (command.text.partition(". ")[0] if command else "")
+            yield (
+                word,
+                grammar.groups().get(word) or (command.text.partition(". ")[0] if command else ""),
+            )
 
 
 def _complete_command(
@@ -106,13 +123,17 @@ def _complete_command(
 
 def _forms(command: Subcommand, typed: str) -> Iterator[tuple[str, str]]:
     for argument in command.arguments.values():
-        for form in (argument.option, *([f"--no-{argument.option[2:]}"] if argument.is_negatable else ())):
+        for form in (
+            argument.option,
+            *([f"--no-{argument.option[2:]}"] if argument.is_negatable else ()),
+        ):
             if form.startswith(typed) and argument.name not in set(command.places) - {"content"}:
                 yield form, argument.description
 
 
 def _values(argument: CommandArgument, typed: str, options: Options) -> Iterator[tuple[str, str]]:
-    """The values of an argument that begin with what is typed: its choices, clients, or names of the vault."""
+    """The values of an argument that begin with what is typed: its choices, clients, or names of
+    the vault."""
     choices: Sequence[str] = argument.choices
     if argument.completes == "client":
         from obsidian_mcp.setup.clients import CLIENTS

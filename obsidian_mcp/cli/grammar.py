@@ -1,4 +1,5 @@
-"""What each command takes, from `commands.json` and the table of tools, and how its words are read (CLI-01, CLI-13)."""
+"""What each command takes, from `commands.json` and the table of tools, and how its words are read
+(CLI-01, CLI-13)."""
 
 from __future__ import annotations
 
@@ -26,17 +27,23 @@ class CommandArgument:
     def __init__(self, name: str, schema: Mapping[str, Any], *, is_checked: bool = True) -> None:
         self.name: Final = name
         self.type: Final[str] = schema.get("type", "string")
-        """As in a JSON schema; a list or an object may be given several times, an object as KEY=VALUE."""
+        """As in a JSON schema; a list or an object may be given several times, an object as
+        KEY=VALUE."""
         self.description: Final[str] = schema.get("description", "")
         self.default: Final[Any] = schema.get("default")
         self.choices: Final = tuple(map(str, schema.get("enum", ())))
-        self.bounds: Final[tuple[int | None, int | None]] = (schema.get("minimum"), schema.get("maximum"))
+        self.bounds: Final[tuple[int | None, int | None]] = (
+            schema.get("minimum"),
+            schema.get("maximum"),
+        )
         self.short: Final[str] = schema.get("short", "")
         self.shown: Final[str] = schema.get("shown", "")
         """What stands for the value in the help."""
         self.completes: Final[str] = schema.get("completes", "")
         """What the shell completes."""
-        self.is_negatable: Final[bool] = schema.get("is_negatable", False) or schema.get("default") is True
+        self.is_negatable: Final[bool] = (
+            schema.get("is_negatable", False) or schema.get("default") is True
+        )
         """Whether the help shows `--no-NAME` beside `--NAME`."""
         self.is_checked: Final = is_checked
         """Whether the words are checked here; a tool checks its own arguments."""
@@ -62,7 +69,9 @@ class CommandArgument:
         return {"integer": "NUMBER", "object": "KEY=VALUE"}.get(self.type, self.name.upper())
 
 
-HELP: Final = CommandArgument("help", {"type": "boolean", "description": "Show this and exit.", "short": "h"})
+HELP: Final = CommandArgument(
+    "help", {"type": "boolean", "description": "Show this and exit.", "short": "h"}
+)
 """An option that every command has."""
 
 
@@ -86,7 +95,8 @@ class Subcommand:
         self.required: Final = frozenset(required)
         self.examples: Final[Sequence[str]] = row.get("examples", ())
         self.run: Final[str] = row.get("run", "")
-        """The function in this package that runs it, behind its module; empty for a tool's own command."""
+        """The function in this package that runs it, behind its module; empty for a tool's own
+        command."""
         self.tool: Final = tool
         """The name of the tool that it calls."""
 
@@ -94,7 +104,10 @@ class Subcommand:
     def usage(self) -> str:
         """The name of the command with what stands behind it."""
         words = [self.arguments[name].placeholder for name in self.places]
-        places = [word if name in self.required else f"[{word}]" for name, word in zip(self.places, words, strict=True)]
+        places = [
+            word if name in self.required else f"[{word}]"
+            for name, word in zip(self.places, words, strict=True)
+        ]
         return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *places])
 
 
@@ -146,19 +159,28 @@ def names() -> list[str]:
 def root() -> Subcommand:
     """Return what stands before a command."""
     row = _table("options.json")
-    return Subcommand("", row, {name: CommandArgument(name, schema) for name, schema in row["properties"].items()})
+    return Subcommand(
+        "", row, {name: CommandArgument(name, schema) for name, schema in row["properties"].items()}
+    )
 
 
 def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
-    """Return the command that words begin with, and the words behind its name. Raises: InvalidArguments."""
+    """Return the command that words begin with, and the words behind its name. Raises:
+    InvalidArguments."""
     for count in (2, 1):
         if len(words) >= count and (command := get(" ".join(words[:count]))) is not None:
             return command, words[count:]
     if words[0] in groups():
-        of_group = [name.removeprefix(f"{words[0]} ") for name in names() if name.startswith(f"{words[0]} ")]
-        raise InvalidArguments(f"{words[0]} has these commands: {', '.join(of_group)}.{_see(words[0])}")
+        of_group = [
+            name.removeprefix(f"{words[0]} ") for name in names() if name.startswith(f"{words[0]} ")
+        ]
+        raise InvalidArguments(
+            f"{words[0]} has these commands: {', '.join(of_group)}.{_see(words[0])}"
+        )
     near = _near(words[0], [*names(), *groups()])
-    raise InvalidArguments(f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all.")
+    raise InvalidArguments(
+        f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all."
+    )
 
 
 def get(name: str) -> Subcommand | None:
@@ -173,7 +195,11 @@ def get(name: str) -> Subcommand | None:
 
         published_entry = published()[entry.name]
     schema = published_entry.get("inputSchema", {})
-    of_tool = {key: value for key, value in schema.get("properties", {}).items() if key not in row.get("omitted", ())}
+    of_tool = {
+        key: value
+        for key, value in schema.get("properties", {}).items()
+        if key not in row.get("omitted", ())
+    }
     own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})
     if "limit" in of_tool:
         own = {"limit": "limit"} | own
@@ -182,26 +208,39 @@ def get(name: str) -> Subcommand | None:
     first = () if required else tuple(of_tool)[:1]
     places = [key for key in of_tool if key in required or key in first or key == "content"]
     row = {"text": published_entry.get("description"), **row}
-    return Subcommand(name, row, arguments, places=places, required=required, tool=entry.name if entry else "")
+    return Subcommand(
+        name, row, arguments, places=places, required=required, tool=entry.name if entry else ""
+    )
 
 
 def _arguments(
-    properties: Mapping[str, Any], above: Mapping[str, Any] | None = None, *, is_checked: bool = True
+    properties: Mapping[str, Any],
+    above: Mapping[str, Any] | None = None,
+    *,
+    is_checked: bool = True,
 ) -> Iterator[tuple[str, CommandArgument]]:
-    """The arguments that schemas describe; a schema may be the name of a shared one, or add to that in `above`."""
+    """The arguments that schemas describe; a schema may be the name of a shared one, or add to that
+    in `above`."""
     table = _table()
     for name, described in properties.items():
         schema = (
-            table["shared"][described] if isinstance(described, str) else {**(above or {}).get(name, {}), **described}
+            table["shared"][described]
+            if isinstance(described, str)
+            else {**(above or {}).get(name, {}), **described}
         )
         if not is_checked:
-            schema = {"short": table["short"].get(name, ""), "completes": table["completes"].get(name, ""), **schema}
+            schema = {
+                "short": table["short"].get(name, ""),
+                "completes": table["completes"].get(name, ""),
+                **schema,
+            }
         is_ours = isinstance(described, str) or name not in (above or {}) or "minimum" in described
         yield name, CommandArgument(name, schema, is_checked=is_checked and is_ours)
 
 
 def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> Reading:
-    """Return what words say; with `stops` only those before the first that is no option. Raises: InvalidArguments."""
+    """Return what words say; with `stops` only those before the first that is no option. Raises:
+    InvalidArguments."""
     options: dict[str, Any] = {}
     placed: list[str] = []
     remaining = list(words)
@@ -236,10 +275,12 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
 
 
 def _split(word: str) -> tuple[str, str, Any]:
-    """Return the dashes of an option, its name, and its value where the word has one. Any other word, such as
-    `- [ ] milk` or `-file:x`, has no dashes."""
+    """Return the dashes of an option, its name, and its value where the word has one. Any other
+    word, such as `- [ ] milk` or `-file:x`, has no dashes."""
     name, equals, value = word[2:].partition("=")
-    is_name = name.isascii() and name.islower() and name[0].isalpha() and name.replace("-", "").isalnum()
+    is_name = (
+        name.isascii() and name.islower() and name[0].isalpha() and name.replace("-", "").isalnum()
+    )
     if word.startswith("--") and is_name:
         return "--", name, value if equals else None
     letters = word[1:].rstrip("0123456789")
@@ -248,25 +289,34 @@ def _split(word: str) -> tuple[str, str, Any]:
     return "", word, None
 
 
-def _short_option(command: Subcommand, word: str, digits: str | None) -> tuple[CommandArgument, Any]:
-    """Return the argument that the first letter of a word names, and its value, None where it comes behind. Raises:
-    InvalidArguments."""
-    argument = next((candidate for candidate in command.arguments.values() if candidate.short == word[1]), None)
+def _short_option(
+    command: Subcommand, word: str, digits: str | None
+) -> tuple[CommandArgument, Any]:
+    """Return the argument that the first letter of a word names, and its value, None where it comes
+    behind. Raises: InvalidArguments."""
+    argument = next(
+        (candidate for candidate in command.arguments.values() if candidate.short == word[1]), None
+    )
     if argument is None or (word[2:3].isalpha() and not argument.is_flag):
         raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
     return argument, argument.is_flag or digits
 
 
 def _long_option(command: Subcommand, typed_name: str, value: Any) -> tuple[CommandArgument, Any]:
-    """Return the argument of this name, and its value, None where it comes behind. Raises: InvalidArguments."""
+    """Return the argument of this name, and its value, None where it comes behind. Raises:
+    InvalidArguments."""
     name = typed_name.replace("-", "_")
     argument = command.arguments.get(name)
     denied = command.arguments.get(name.removeprefix("no_"))
     if argument is None and denied is not None and denied.is_flag:
         argument, value = denied, value or False
     if argument is None:
-        near = _near(f"--{typed_name}", [candidate.option for candidate in command.arguments.values()])
-        raise InvalidArguments(f"There is no option --{typed_name}.{near} {_DASHED}{_see(command.name)}")
+        near = _near(
+            f"--{typed_name}", [candidate.option for candidate in command.arguments.values()]
+        )
+        raise InvalidArguments(
+            f"There is no option --{typed_name}.{near} {_DASHED}{_see(command.name)}"
+        )
     if argument.is_flag and isinstance(value, str):
         raise InvalidArguments(f"{argument.option} takes no value.{_see(command.name)}")
     return argument, value if value is not None else True if argument.is_flag else None
@@ -276,13 +326,20 @@ def values(command: Subcommand, reading: Reading) -> dict[str, Any]:
     """Return the values that were given, by the names of arguments. Raises: InvalidArguments."""
     if reading.waiting is not None:
         raise InvalidArguments(
-            f"{reading.waiting.option} wants a value: {reading.waiting.placeholder}.{_see(command.name)}"
+            f"{reading.waiting.option} wants a value: "
+            f"{reading.waiting.placeholder}.{_see(command.name)}"
         )
     typed = {**reading.options, **_place_words(command, reading)}
-    missing = [command.arguments[name].placeholder for name in command.places if name in command.required - set(typed)]
+    missing = [
+        command.arguments[name].placeholder
+        for name in command.places
+        if name in command.required - set(typed)
+    ]
     if missing:
         raise InvalidArguments(f"Missing: {' '.join(missing)}. Usage: {command.usage}")
-    return {name: _check_value(command, command.arguments[name], value) for name, value in typed.items()}
+    return {
+        name: _check_value(command, command.arguments[name], value) for name, value in typed.items()
+    }
 
 
 def slots(command: Subcommand, reading: Reading) -> list[str]:
@@ -291,7 +348,8 @@ def slots(command: Subcommand, reading: Reading) -> list[str]:
 
 
 def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
-    """The values of the words in their places; a list takes all but those of the places behind it."""
+    """The values of the words in their places; a list takes all but those of the places behind
+    it."""
     words, open_slots = list(reading.placed), slots(command, reading)
     placed: dict[str, Any] = {}
     for number, name in enumerate(open_slots):
@@ -305,7 +363,9 @@ def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
     if words:
         twice = [name for name in command.places if name in reading.options]
         if twice:
-            raise InvalidArguments(f"Give the {twice[0]} once: as an argument or with --{twice[0]}.")
+            raise InvalidArguments(
+                f"Give the {twice[0]} once: as an argument or with --{twice[0]}."
+            )
         raise InvalidArguments(f"{words[0]!r} is one argument too many. Usage: {command.usage}")
     return placed
 
@@ -317,15 +377,27 @@ def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> 
     if isinstance(value, list):
         return [_check_value(command, argument, item) for item in value]
     if not value:
-        raise InvalidArguments(f"The value of {argument.name} is empty. Give one, or leave it out.{_see(command.name)}")
+        raise InvalidArguments(
+            f"The value of {argument.name} is empty. Give one, or leave it out.{_see(command.name)}"
+        )
     if argument.choices and value not in argument.choices:
-        raise InvalidArguments(f"{argument.name}: {value!r} is not one of {', '.join(argument.choices)}.")
+        raise InvalidArguments(
+            f"{argument.name}: {value!r} is not one of {', '.join(argument.choices)}."
+        )
     low, high = argument.bounds
     if argument.type != "integer" and low is None and high is None:
         return value
-    if not re.fullmatch(r"-?[0-9]+", value) or (low is not None and int(value) < low) or (high and int(value) > high):
-        limits = f" from {low} to {high}" if high else f" of at least {low}" if low is not None else ""
-        raise InvalidArguments(f"{argument.name} must be a whole number{limits}, but {value!r} came.")
+    if (
+        not re.fullmatch(r"-?[0-9]+", value)
+        or (low is not None and int(value) < low)
+        or (high and int(value) > high)
+    ):
+        limits = (
+            f" from {low} to {high}" if high else f" of at least {low}" if low is not None else ""
+        )
+        raise InvalidArguments(
+            f"{argument.name} must be a whole number{limits}, but {value!r} came."
+        )
     return int(value)
 
 
@@ -334,7 +406,8 @@ def _see(name: str) -> str:
 
 
 def _near(name: str, names: Sequence[str]) -> str:
-    """A sentence with the names that are nearest to one that is not known; empty where none is near."""
+    """A sentence with the names that are nearest to one that is not known; empty where none is
+    near."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, names)

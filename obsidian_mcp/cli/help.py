@@ -22,7 +22,10 @@ def command_help(command: Subcommand) -> str:
         for name, argument in command.arguments.items()
         if name not in command.places or (argument.description and name == "content")
     ]
-    parts = [f"Usage: {command.usage}{'' if command.name else ' COMMAND [ARGUMENTS]'}", _paragraph(command.text)]
+    parts = [
+        f"Usage: {command.usage}{'' if command.name else ' COMMAND [ARGUMENTS]'}",
+        _paragraph(command.text),
+    ]
     described = [
         (command.arguments[name].placeholder, _describe(command.arguments[name]))
         for name in command.places
@@ -32,18 +35,26 @@ def command_help(command: Subcommand) -> str:
     parts.append(f"Options:\n{_terms(options)}")
     if not command.name:
         parts.append(f"Commands:\n{_terms(_commands())}")
-    parts.append("Examples:\n" + "\n".join(f"  obsidian-mcp {example}" for example in command.examples))
+    parts.append(
+        "Examples:\n" + "\n".join(f"  obsidian-mcp {example}" for example in command.examples)
+    )
     return "\n\n".join(parts) + "\n"
 
 
 def group_help(group: str) -> str:
     """Return the help of a group of commands."""
     usage = f"Usage: obsidian-mcp {group} COMMAND [ARGUMENTS]"
-    return "\n\n".join([usage, _paragraph(grammar.groups()[group]), f"Commands:\n{_terms(_commands(group))}"]) + "\n"
+    return (
+        "\n\n".join(
+            [usage, _paragraph(grammar.groups()[group]), f"Commands:\n{_terms(_commands(group))}"]
+        )
+        + "\n"
+    )
 
 
 def _commands(group: str = "") -> Iterable[tuple[str, str]]:
-    """The commands with the first sentence of each; without a group those of the program, groups among them."""
+    """The commands with the first sentence of each; without a group those of the program, groups
+    among them."""
     texts: dict[str, str] = {}
     for name in grammar.names():
         first, _, second = name.partition(" ")
@@ -51,7 +62,9 @@ def _commands(group: str = "") -> Iterable[tuple[str, str]]:
             texts[first] = grammar.groups()[first]
         elif first == group or not group:
             command = grammar.get(name)
-            texts[second or first] = command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
+            texts[second or first] = (
+                command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
+            )
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in texts.items()]
 
 
@@ -63,7 +76,9 @@ def _option_forms(argument: CommandArgument) -> str:
 
 
 def _describe(argument: CommandArgument) -> str:
-    says = argument.default not in (None, "", False, True) and "[default" not in argument.description
+    says = (
+        argument.default not in (None, "", False, True) and "[default" not in argument.description
+    )
     return argument.description + (f"  [default: {argument.default}]" if says else "")
 
 
@@ -72,7 +87,9 @@ def _width() -> int:
 
 
 def _paragraph(text: str) -> str:
-    return textwrap.fill(" ".join(text.split()), _width(), initial_indent="  ", subsequent_indent="  ")
+    return textwrap.fill(
+        " ".join(text.split()), _width(), initial_indent="  ", subsequent_indent="  "
+    )
 
 
 def _terms(rows: Iterable[tuple[str, str]]) -> str:

@@ -40,8 +40,11 @@ def rebuild(options: Options, **options_of_update: Any) -> None:
     update(options, **options_of_update, is_new=True)
 
 
-def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False) -> None:
-    """Bring the index up to date with the files, and read new PDFs into it; `is_new`: from an empty one."""
+def update(
+    options: Options, *, vault: Sequence[str] = (), json: bool = False, is_new: bool = False
+) -> None:
+    """Bring the index up to date with the files, and read new PDFs into it; `is_new`: from an empty
+    one."""
     with options.app(tuple(vault)) as app:
         opened = app.vaults.get()
         indexer = opened.indexer
@@ -53,11 +56,21 @@ def update(options: Options, *, vault: Sequence[str] = (), json: bool = False, i
             indexer.complete()
             indexer.pdfs.complete()
         unread = len(indexer.pdfs.unread())
-        facts = {"vault": opened.name, "indexed": total, "pdfs": pdfs - unread, "unread_pdfs": unread}
+        facts = {
+            "vault": opened.name,
+            "indexed": total,
+            "pdfs": pdfs - unread,
+            "unread_pdfs": unread,
+        }
         problem = indexer.pdfs.background.notice if unread and indexer.pdfs.background else ""
-    report = f"indexed {write_count(total, 'file')} and {write_count(pdfs - unread, 'PDF')} of {facts['vault']}\n"
+    report = (
+        f"indexed {write_count(total, 'file')} and {write_count(pdfs - unread, 'PDF')} of "
+        f"{facts['vault']}\n"
+    )
     write_answer(
-        facts, report + (f"{write_count(unread, 'PDF')} not read. {problem}\n" if unread else ""), as_json=json
+        facts,
+        report + (f"{write_count(unread, 'PDF')} not read. {problem}\n" if unread else ""),
+        as_json=json,
     )
 
 
@@ -97,10 +110,21 @@ def set_up(
             opened.indexer.complete()
             count = opened.meaning.complete() if opened.meaning is not None else 0
         refused = sorted(opened.meaning.refused) if opened.meaning is not None else []
-        facts = {"model": choice.model, "dimensions": size, "vault": opened.name, "embedded": count, "refused": refused}
-    remarks = "".join(f"refused by the model, and found by its words alone: {path}\n" for path in refused)
+        facts = {
+            "model": choice.model,
+            "dimensions": size,
+            "vault": opened.name,
+            "embedded": count,
+            "refused": refused,
+        }
+    remarks = "".join(
+        f"refused by the model, and found by its words alone: {path}\n" for path in refused
+    )
     notes = write_count(count, "note")
-    report = f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of {facts['vault']}\n"
+    report = (
+        f"{choice.model} answers with vectors of {size} numbers\nembedded {notes} of "
+        f"{facts['vault']}\n"
+    )
     write_answer(facts, report, remarks, as_json=json)
 
 
@@ -109,8 +133,13 @@ def _agree(endpoint: str, model: str, *, has_agreed: bool) -> None:
     from urllib.parse import urlsplit
 
     if not endpoint.startswith(("http://", "https://")) or not model:
-        raise InvalidArguments("Give an address that begins with http:// or https://, and --model NAME.")
-    question = f"The text of every note that is not hidden is sent to {urlsplit(endpoint).netloc}. Go on? [y/N]"
+        raise InvalidArguments(
+            "Give an address that begins with http:// or https://, and --model NAME."
+        )
+    question = (
+        f"The text of every note that is not hidden is sent to {urlsplit(endpoint).netloc}. Go "
+        "on? [y/N]"
+    )
     if not has_agreed and ask(question).lower() not in ("y", "yes"):
         raise KeyboardInterrupt
 
@@ -140,4 +169,6 @@ def turn_off(options: Options, *, json: bool = False) -> None:
     from obsidian_mcp.setup import semantic as setup
 
     was_on = setup.turn_off(options.config())
-    write_answer({"was_on": was_on}, f"search by meaning {'is' if was_on else 'was'} off\n", as_json=json)
+    write_answer(
+        {"was_on": was_on}, f"search by meaning {'is' if was_on else 'was'} off\n", as_json=json
+    )

@@ -32,9 +32,18 @@ def add(
     """Make a key and print it this once: the policy file gets only its hash."""
     from obsidian_mcp.setup import api_keys
 
-    scope, tools, read_only = scope or options.scope, tools or options.tools, read_only or options.read_only
-    file, key = api_keys.add(options.config(), name, vaults=tuple(vault), scope=scope, read_only=read_only, tools=tools)
-    send = f"Its hash is in {file}; a running server takes it. Send the key as: Authorization: Bearer KEY\n"
+    scope, tools, read_only = (
+        scope or options.scope,
+        tools or options.tools,
+        read_only or options.read_only,
+    )
+    file, key = api_keys.add(
+        options.config(), name, vaults=tuple(vault), scope=scope, read_only=read_only, tools=tools
+    )
+    send = (
+        f"Its hash is in {file}; a running server takes it. Send the key as: Authorization: "
+        "Bearer KEY\n"
+    )
     write_answer({"name": name, "key": key, "file": str(file)}, f"{key}\n", send, as_json=json)
 
 

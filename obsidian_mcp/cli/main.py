@@ -1,4 +1,5 @@
-"""The command line: every tool is a subcommand, and without one the command is the stdio server (specs/cli.md)."""
+"""The command line: every tool is a subcommand, and without one the command is the stdio server
+(specs/cli.md)."""
 
 from __future__ import annotations
 
@@ -29,9 +30,10 @@ SERVERS: Final = ((), ("serve",), ("bridge",))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the servers; ends the process with the status of specs/cli.md, without dismantling Python: a
-    thread that still works in the background would be ended in the middle of compiled code, and some of that, such as
-    pydantic's, aborts the process then (END-09). Threads that are to be waited for have ended before."""
+    """Entry point of the servers; ends the process with the status of specs/cli.md, without
+    dismantling Python: a thread that still works in the background would be ended in the middle of
+    compiled code, and some of that, such as pydantic's, aborts the process then (END-09). Threads
+    that are to be waited for have ended before."""
     status = InternalError.exit_status
     atexit.register(lambda: _end_process(status))  # before any other, so that it is called last
     status = run(sys.argv[1:] if arguments is None else arguments)
@@ -101,8 +103,8 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int:
-    """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called when the first
-    messages are answered. Raises: InvalidArguments, PolicyInvalid."""
+    """Serve the vaults on stdio, or a plugin's tools; return the exit status. `start_log` is called
+    when the first messages are answered. Raises: InvalidArguments, PolicyInvalid."""
     settings = options.config()
     if settings.bridge or settings.key:
         from obsidian_mcp import compose, policies
@@ -132,17 +134,19 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
 
 
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:
-    """Return the words of a server with a blank for the path of a vault that a client left empty: the server says so
-    (CLI-21)."""
+    """Return the words of a server with a blank for the path of a vault that a client left empty:
+    the server says so (CLI-21)."""
     waits = reading.waiting is not None and reading.waiting.name == "vault"
     named = [*reading.options.get("vault", ()), *([""] if waits else ())]
     options = reading.options | ({"vault": [path or " " for path in named]} if named else {})
-    return grammar.Reading(options, reading.placed, None if waits else reading.waiting, reading.rest)
+    return grammar.Reading(
+        options, reading.placed, None if waits else reading.waiting, reading.rest
+    )
 
 
 def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:
-    """Return no words where they are the rest of a vault's path that a client cut at a space: a server says so
-    (CLI-21). Raises: InvalidArguments for a person."""
+    """Return no words where they are the rest of a vault's path that a client cut at a space: a
+    server says so (CLI-21). Raises: InvalidArguments for a person."""
     try:
         grammar.find(words)
     except InvalidArguments as error:
@@ -202,7 +206,8 @@ def _log(*, is_verbose: bool) -> None:
 
 
 def in_command_words(message: str) -> str:
-    """Return a message written for tools, with the names of tools as the commands that a person types (CLI-12)."""
+    """Return a message written for tools, with the names of tools as the commands that a person
+    types (CLI-12)."""
     if "obsidian_" not in message:
         return message
     from obsidian_mcp.tools.offer import table

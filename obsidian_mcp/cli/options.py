@@ -44,7 +44,12 @@ class Options(Immutable):
     def words(self) -> list[str]:
         """These options as a command line has them, but for the vaults."""
         flags = {"--read-only": self.read_only, "--allow-eval": self.allow_eval}
-        valued = {"--backend": self.backend, "--scope": self.scope, "--key": self.key, "--tools": self.tools}
+        valued = {
+            "--backend": self.backend,
+            "--scope": self.scope,
+            "--key": self.key,
+            "--tools": self.tools,
+        }
         return [
             *(name for name, is_set in flags.items() if is_set),
             *(word for name, value in valued.items() if value for word in (name, value)),
@@ -53,7 +58,9 @@ class Options(Immutable):
     def config(self) -> Config:
         """The configuration of this process. Raises: InvalidArguments."""
         settings = Config(**vars(self))
-        return settings.replace(named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults))
+        return settings.replace(
+            named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults)
+        )
 
     def app(self, vaults: tuple[str, ...] = ()) -> App:
         """The App for one command, which closes it."""
@@ -63,8 +70,8 @@ class Options(Immutable):
 
 
 def _folder(named: str, settings: Config) -> str:
-    """The folder of a vault that is named by its folder, by the name of a folder of the configuration, or by the name
-    that the Obsidian app shows (CLI-04)."""
+    """The folder of a vault that is named by its folder, by the name of a folder of the
+    configuration, or by the name that the Obsidian app shows (CLI-04)."""
     if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
         return named
     from obsidian_mcp.core.text.vault_path import name_key
@@ -72,4 +79,11 @@ def _folder(named: str, settings: Config) -> str:
 
     configured = [path for path in (*settings.vaults, *Config().vaults) if path.exists()]
     vault_paths = [vault.path for vault in known_vaults(settings.app_folders)]
-    return next((str(path) for path in [*configured, *vault_paths] if name_key(path.name) == name_key(named)), named)
+    return next(
+        (
+            str(path)
+            for path in [*configured, *vault_paths]
+            if name_key(path.name) == name_key(named)
+        ),
+        named,
+    )

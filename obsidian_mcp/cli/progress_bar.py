@@ -32,7 +32,8 @@ def show_progress() -> Iterator[None]:
             return
         full = min(count, total) * BAR_COLUMNS // total
         line = (
-            f"{label[: room - BAR_COLUMNS - 8]}  [{'#' * full:-<{BAR_COLUMNS}}] {min(count, total) * 100 // total:>3}%"
+            f"{label[: room - BAR_COLUMNS - 8]}  [{'#' * full:-<{BAR_COLUMNS}}] "
+            f"{min(count, total) * 100 // total:>3}%"
         )
         if line != last_line:
             last_line = line

@@ -19,8 +19,8 @@ Rows = Sequence[Sequence[Any]]
 
 
 def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
-    """Return an answer of `obsidian_query` in a format, whose rows begin at `offset` of the result; the answers of a
-    note's queries one after another."""
+    """Return an answer of `obsidian_query` in a format, whose rows begin at `offset` of the result;
+    the answers of a note's queries one after another."""
     if form == "json":
         return json.dumps(data, ensure_ascii=False, indent=2) + "\n"
     if "blocks" not in data:
@@ -29,7 +29,10 @@ def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
     parts = []
     for block in data["blocks"]:
         title = f"{mark}line {block['line']} ({block['language']})"
-        parts.append(f"{title}\n" + (f"{block['error']}\n" if "error" in block else _format(block, form, offset)))
+        parts.append(
+            f"{title}\n"
+            + (f"{block['error']}\n" if "error" in block else _format(block, form, offset))
+        )
     return "\n".join(parts)
 
 
@@ -56,7 +59,8 @@ def remarks(data: Mapping[str, Any]) -> str:
 
 
 def _split_groups(data: Mapping[str, Any], offset: int) -> Iterator[tuple[Mapping[str, Any], Rows]]:
-    """Each group that has rows on the page, with these; the whole answer, without a key, where there are none."""
+    """Each group that has rows on the page, with these; the whole answer, without a key, where
+    there are none."""
     if not data.get("groups") or not data["rows"]:
         yield data, data["rows"]
         return
@@ -73,9 +77,12 @@ def _title(group: Mapping[str, Any]) -> str:
 
 
 def _table(data: Mapping[str, Any], offset: int) -> str:
-    """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines of their own."""
+    """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines
+    of their own."""
     titles = [safe(column["name"]) for column in data["columns"]]
-    cells = [[fit_columns(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]]
+    cells = [
+        [fit_columns(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]
+    ]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
         for column in zip(*data["rows"], strict=True)
@@ -111,5 +118,9 @@ def _markdown(data: Mapping[str, Any], offset: int) -> str:
     for group, rows in _split_groups(data, offset):
         title = f"### {_title(group)}\n\n" if "key" in group else ""
         summaries = list(_summaries(group, data))
-        parts.append(title + "\n".join([markdown(titles, rows), *(["", *summaries] if summaries else [])]) + "\n")
+        parts.append(
+            title
+            + "\n".join([markdown(titles, rows), *(["", *summaries] if summaries else [])])
+            + "\n"
+        )
     return "\n".join(parts)

@@ -1,5 +1,5 @@
-"""What a search found, for people: on a terminal in colours and cut to its width, in a pipe as plain lines
-(specs/cli.md, CLI-07 to CLI-09)."""
+"""What a search found, for people: on a terminal in colours and cut to its width, in a pipe as
+plain lines (specs/cli.md, CLI-07 to CLI-09)."""
 
 from __future__ import annotations
 
@@ -28,21 +28,31 @@ class Screen(NamedTuple):
     colours: bool
 
 
-def listing(result: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False) -> str:
-    """The files and their lines; `on` None is no terminal. `paths_only`: without what they were sorted by."""
+def listing(
+    result: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False
+) -> str:
+    """The files and their lines; `on` None is no terminal. `paths_only`: without what they were
+    sorted by."""
     paint = _Paint(on, _read_words(query), paths_only)
     if isinstance(result, Hits):
         return _format_hits(result.hits, paint)
     parts = []
     for group in result.groups:
-        title = paint.colour(f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET)
+        title = paint.colour(
+            f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET
+        )
         parts.append(f"{title}\n{_format_hits(group.hits, paint)}" if group.hits else f"{title}\n")
     return "".join(parts)
 
 
 def remarks(result: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
-    """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of one note."""
-    hits = result.hits if isinstance(result, Hits) else [hit for group in result.groups for hit in group.hits or ()]
+    """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of
+    one note."""
+    hits = (
+        result.hits
+        if isinstance(result, Hits)
+        else [hit for group in result.groups for hit in group.hits or ()]
+    )
     kind = "line" if in_one else "file"
     lines = [write_count(result.total, kind) if result.total else "Nothing found."]
     if result.next_offset is not None or offset:
@@ -61,7 +71,9 @@ def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
 
 
 def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
-    value = f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+    value = (
+        f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+    )
     yield paint.path(safe(hit.path)) + value
     above = None
     for snippet in hit.snippets or ():
@@ -74,7 +86,9 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
             yield paint.colour(paint.fit(f"  {safe(part)}", ())[0], QUIET)
         above = part
         number = f"{snippet.line:>6}: "
-        for line in snippet.text.split("\n") if snippet.link else [snippet.text]:  # of a passage several
+        for line in (
+            snippet.text.split("\n") if snippet.link else [snippet.text]
+        ):  # of a passage several
             marks = snippet.marks if line == snippet.text else ()
             yield paint.colour(number, LINE) + paint.line(safe(line), marks, len(number))
             number = " " * len(number)
@@ -91,7 +105,9 @@ class _Paint(NamedTuple):
 
     def path(self, path: str) -> str:
         folded = fold(path)
-        marks = {match.span() for word in self.named for match in re.finditer(re.escape(word), folded)}
+        marks = {
+            match.span() for word in self.named for match in re.finditer(re.escape(word), folded)
+        }
         return self._mark(path, sorted(marks), PATH)
 
     def line(self, text: str, marks: Marks, indent: int) -> str:

@@ -1,5 +1,5 @@
-"""Commands for setting up: install, uninstall, doctor, vaults, completion (specs/install.md). What they do is in
-`setup`, which is imported when they run."""
+"""Commands for setting up: install, uninstall, doctor, vaults, completion (specs/install.md). What
+they do is in `setup`, which is imported when they run."""
 
 from __future__ import annotations
 
@@ -46,10 +46,16 @@ def install(
     system = System.here()
     if list:
         return _list_clients(system, as_json=json)
-    _check_client(client, "other for any other one. install --list shows which are here.", (_OTHER, _OBSIDIAN_COMMAND))
+    _check_client(
+        client,
+        "other for any other one. install --list shows which are here.",
+        (_OTHER, _OBSIDIAN_COMMAND),
+    )
     running = launcher.Running.here(system.environ)
     if client == _OBSIDIAN_COMMAND:
-        link = launcher.install_command(system, running, known_vaults(options.config().app_folders), dry_run=dry_run)
+        link = launcher.install_command(
+            system, running, known_vaults(options.config().app_folders), dry_run=dry_run
+        )
         write(f"{'Would link' if dry_run else 'Linked'} {link}\n")
         return 0
     folders = _choose_vaults(options, vault, system)
@@ -64,7 +70,9 @@ def install(
         )
         return 0
     was_here = CLIENTS[client].is_present(system)
-    change = installer.install(CLIENTS[client], system, name, line, replace=replace, dry_run=dry_run)
+    change = installer.install(
+        CLIENTS[client], system, name, line, replace=replace, dry_run=dry_run
+    )
     return _report(change, system, was_here=was_here, dry_run=dry_run, as_json=json)
 
 
@@ -76,26 +84,36 @@ def uninstall(
     dry_run: bool = False,
     json: bool = False,
 ) -> int:
-    """Take this server out of a client's configuration; return the exit status. Raises: InvalidArguments."""
+    """Take this server out of a client's configuration; return the exit status. Raises:
+    InvalidArguments."""
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import launcher
 
     _check_client(client, "install --list shows which are set up.", (_OBSIDIAN_COMMAND,))
     system = System.here()
     if client == _OBSIDIAN_COMMAND:
-        link = launcher.uninstall_command(system, launcher.Running.here(system.environ), dry_run=dry_run)
-        write(f"{'Would remove' if dry_run else 'Removed'} {link}\n" if link else "There is no such link.\n")
+        link = launcher.uninstall_command(
+            system, launcher.Running.here(system.environ), dry_run=dry_run
+        )
+        write(
+            f"{'Would remove' if dry_run else 'Removed'} {link}\n"
+            if link
+            else "There is no such link.\n"
+        )
         return 0
     change = installer.uninstall(CLIENTS[client], system, name, dry_run=dry_run)
     return _report(change, system, was_here=True, dry_run=dry_run, as_json=json)
 
 
 def _check_client(client: str, advice: str, further_clients: Sequence[str]) -> None:
-    """Raises: InvalidArguments for no client, or one that is neither known nor one of the `others`."""
+    """Raises: InvalidArguments for no client, or one that is neither known nor one of the
+    `others`."""
     if not client:
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}; {advice}")
     if client not in (*CLIENTS, *further_clients):
-        raise InvalidArguments(f"{client!r} is not one of {', '.join((*CLIENTS, *further_clients))}.")
+        raise InvalidArguments(
+            f"{client!r} is not one of {', '.join((*CLIENTS, *further_clients))}."
+        )
 
 
 def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> int:
@@ -117,7 +135,11 @@ def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False)
     if json:
         write_json({"healthy": not broken, "findings": [finding._asdict() for finding in findings]})
     else:
-        write("\nNothing is broken.\n" if not broken else f"\nProblems: {broken}. See the lines above.\n")
+        write(
+            "\nNothing is broken.\n"
+            if not broken
+            else f"\nProblems: {broken}. See the lines above.\n"
+        )
     return 1 if broken else 0
 
 
@@ -127,7 +149,14 @@ def list_vaults(options: Options, *, json: bool = False) -> None:
     for vault in known_vaults(options.config().app_folders):
         facts = {"name": vault.name, "path": str(vault.path), "open": vault.open}
         last_used = timestamp(vault.opened * 1_000_000) if vault.opened else None
-        rows.append(facts | {"last_used": last_used, "usable": not vault.problem, "problem": vault.problem or None})
+        rows.append(
+            facts
+            | {
+                "last_used": last_used,
+                "usable": not vault.problem,
+                "problem": vault.problem or None,
+            }
+        )
         state = f"({vault.problem})" if vault.problem else "(open)" if vault.open else ""
         cells.append([vault.name, str(vault.path), state])
     remark = "" if rows else "The Obsidian app knows no vault here. Name a folder with --vault.\n"
@@ -136,17 +165,22 @@ def list_vaults(options: Options, *, json: bool = False) -> None:
 
 
 def _choose_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
-    """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault is meant."""
+    """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault
+    is meant."""
     settings = config.Config((*options.vaults, *named), system.environ)
     if settings.vaults:
         folders = [Path(folder).absolute() for folder in settings.vaults]
         for folder in folders:
             if problem := problem_of(folder):
-                raise VaultNotFound(f"'{folder}' cannot be the vault: {problem}. Check --vault.", vault=str(folder))
+                raise VaultNotFound(
+                    f"'{folder}' cannot be the vault: {problem}. Check --vault.", vault=str(folder)
+                )
         return folders
     usable = [vault for vault in known_vaults(settings.app_folders) if not vault.problem]
     if not usable:
-        raise VaultNotFound("The Obsidian app knows no vault here. Name the folder of yours with --vault DIR.")
+        raise VaultNotFound(
+            "The Obsidian app knows no vault here. Name the folder of yours with --vault DIR."
+        )
     if len(usable) == 1:
         return [usable[0].path]
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -160,8 +194,11 @@ def _choose_vaults(options: Options, named: Sequence[str], system: System) -> li
             return [usable[int(typed) - 1].path]
 
 
-def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool) -> int:
-    """Tell what was done, and try what was installed as the client will; `was_here`: the client was there before."""
+def _report(
+    change: ConfigChange, system: System, *, was_here: bool, dry_run: bool, as_json: bool
+) -> int:
+    """Tell what was done, and try what was installed as the client will; `was_here`: the client was
+    there before."""
     import difflib
 
     from obsidian_mcp.setup import probe
@@ -185,18 +222,29 @@ def _report(change: ConfigChange, system: System, *, was_here: bool, dry_run: bo
     }
     title = change.client.title
     lines = [_describe(change, dry_run=dry_run)]
-    lines += [] if was_here else [f"  note:   {title} was not found on this computer; the entry waits for it."]
+    lines += (
+        []
+        if was_here
+        else [f"  note:   {title} was not found on this computer; the entry waits for it."]
+    )
     lines += [f"  starts: {' '.join(map(_quote, change.command))}"] if stands else []
     lines += [f"  backup: {change.backup}"] if change.backup else []
     if isinstance(tried, probe.ProbeAnswer):
-        lines.append(f"  tried:  it starts and answers after {tried.seconds:.1f} s, with {tried.tools} tools")
+        lines.append(
+            f"  tried:  it starts and answers after {tried.seconds:.1f} s, with {tried.tools} tools"
+        )
     lines += [f"Next: {step}"] if step else []
     text = "".join(f"{line}\n" for line in lines)
     if dry_run:
-        before, after = change.before.splitlines(keepends=True), change.after.splitlines(keepends=True)
+        before, after = (
+            change.before.splitlines(keepends=True),
+            change.after.splitlines(keepends=True),
+        )
         difference = difflib.unified_diff(before, after, "before", "after", n=2)
         text += "".join(line if line.endswith("\n") else line + "\n" for line in difference)
-    failed = f"obsidian-mcp: The entry was written, but the server {problem}. Run obsidian-mcp doctor.\n"
+    failed = (
+        f"obsidian-mcp: The entry was written, but the server {problem}. Run obsidian-mcp doctor.\n"
+    )
     write_answer(facts, text, failed if problem else "", as_json=as_json)
     return 1 if problem else 0
 
@@ -220,7 +268,8 @@ def _next_step(change: ConfigChange, system: System) -> str:
     step = change.client.next_step(system)
     if change.client.id == "claude-desktop" and is_claude_running(system.platform):
         return (
-            "Claude Desktop is running, and while it does it may write its old copy of the file back. "
+            "Claude Desktop is running, and while it does it may write its old copy of the file "
+            "back. "
             f"{step} If the server is missing then, quit it, run this command again, and start it."
         )
     return step
@@ -238,12 +287,28 @@ def _list_clients(system: System, *, as_json: bool) -> int:
         except AppError as error:
             problem = error.message
         file, is_present = str(client.file(system)), client.is_present(system)
-        servers = [{"name": server.name, "command": server.command, "file": str(server.path)} for server in configured]
-        rows.append({"client": client.id, "title": client.title, "present": is_present, "file": file})
+        servers = [
+            {"name": server.name, "command": server.command, "file": str(server.path)}
+            for server in configured
+        ]
+        rows.append(
+            {"client": client.id, "title": client.title, "present": is_present, "file": file}
+        )
         rows[-1] |= {"servers": servers, "problem": problem}
-        state = "broken file" if problem else "set up" if configured else "here" if is_present else "not found"
+        state = (
+            "broken file"
+            if problem
+            else "set up"
+            if configured
+            else "here"
+            if is_present
+            else "not found"
+        )
         text += f"{client.id:<15} {state:<12} {file}\n"
-        text += "".join(f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n" for server in configured)
+        text += "".join(
+            f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n"
+            for server in configured
+        )
         text += f"{'':<15} {problem}\n" if problem else ""
     write_answer({"clients": rows}, text, as_json=as_json)
     return 0

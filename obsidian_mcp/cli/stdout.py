@@ -8,7 +8,8 @@ from obsidian_mcp.errors import StorageFailed
 
 
 def write_bytes(data: bytes) -> None:
-    """Raises: StorageFailed where the disk is full, BrokenPipeError where the reader has seen enough."""
+    """Raises: StorageFailed where the disk is full, BrokenPipeError where the reader has seen
+    enough."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
@@ -21,7 +22,8 @@ def write_bytes(data: bytes) -> None:
 
 
 def write(text: str, remarks: str = "") -> None:
-    """Write an answer as UTF-8 with its own line ends, whatever the system's; remarks about it go to standard error."""
+    """Write an answer as UTF-8 with its own line ends, whatever the system's; remarks about it go
+    to standard error."""
     if text:
         try:
             data = text.encode("utf-8", "surrogateescape")
@@ -50,7 +52,8 @@ def write_answer(data: object, text: str, remarks: str = "", *, as_json: bool) -
 
 
 def ask(question: str) -> str:
-    """Return what a person types behind a question on standard error. Raises: KeyboardInterrupt at the end of input."""
+    """Return what a person types behind a question on standard error. Raises: KeyboardInterrupt at
+    the end of input."""
     print(question, end=" ", file=sys.stderr, flush=True)
     typed = sys.stdin.readline()
     if not typed:

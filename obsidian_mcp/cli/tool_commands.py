@@ -1,4 +1,5 @@
-"""The commands of the tools: a call with what was typed, whose answer is whole and in words for people."""
+"""The commands of the tools: a call with what was typed, whose answer is whole and in words for
+people."""
 
 from __future__ import annotations
 
@@ -55,12 +56,15 @@ def batch(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> No
             try:
                 calls.append(json.loads(line))
             except (ValueError, RecursionError) as error:
-                raise InvalidArguments(f"Line {number} is no JSON: {error}. Give one call a line.") from error
+                raise InvalidArguments(
+                    f"Line {number} is no JSON: {error}. Give one call a line."
+                ) from error
     call_tool(options, command, arguments | {"calls": calls})
 
 
 def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> Outcome:
-    """Call a tool once, on the vault of `--vault` if one was given, print its whole answer, and return it."""
+    """Call a tool once, on the vault of `--vault` if one was given, print its whole answer, and
+    return it."""
     from obsidian_mcp.tools.registry import EVERY_VAULT, TOOLS, call
 
     arguments = _read(command, typed)
@@ -76,7 +80,9 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
         _check_empty(TOOLS[command.tool], arguments)
         outcome = call(app, command.tool, arguments)
     if as_json:
-        write_json(outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text})
+        write_json(
+            outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
+        )
     elif outcome.picture is not None and not sys.stdout.isatty():
         write_bytes(outcome.picture.image)
     elif outcome.text is not None:
@@ -98,12 +104,19 @@ def _read(command: Subcommand, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_empty(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    """Raises: InvalidArguments for an empty value that would mean the same as none, content aside (CLI-22)."""
+    """Raises: InvalidArguments for an empty value that would mean the same as none, content aside
+    (CLI-22)."""
     for name, parameter in tool.parameters.items():
         value = arguments.get(name)
-        may_be_empty = parameter.type == "string" and (parameter.is_required or parameter.default is None)
-        if (value == "" and not may_be_empty and name != "content") or (isinstance(value, list) and "" in value):
-            raise InvalidArguments(f"The value of {name} is empty. Give one, or leave it out.", argument=name)
+        may_be_empty = parameter.type == "string" and (
+            parameter.is_required or parameter.default is None
+        )
+        if (value == "" and not may_be_empty and name != "content") or (
+            isinstance(value, list) and "" in value
+        ):
+            raise InvalidArguments(
+                f"The value of {name} is empty. Give one, or leave it out.", argument=name
+            )
 
 
 def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
@@ -114,7 +127,9 @@ def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not (key and equals):
-            raise InvalidArguments(f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property.")
+            raise InvalidArguments(
+                f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property."
+            )
         values[key] = read_json(text) if text else None
     return values
 
@@ -126,7 +141,9 @@ def read_standard_input() -> str:
     try:
         return sys.stdin.buffer.read().decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InvalidArguments(f"Standard input is not UTF-8 (byte {error.start}). Convert it first.") from error
+        raise InvalidArguments(
+            f"Standard input is not UTF-8 (byte {error.start}). Convert it first."
+        ) from error
 
 
 @contextmanager
@@ -136,7 +153,9 @@ def open_whole(options: Options, vaults: tuple[str, ...]) -> Iterator[App]:
         yield app
 
 
-def _print(name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str, *, colours: bool) -> None:
+def _print(
+    name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str, *, colours: bool
+) -> None:
     """Print the answer of a command; `name` is empty where several vaults answer."""
     from . import answers
 
@@ -151,7 +170,9 @@ def _print(name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str,
             from . import query_output
 
             offset = int(arguments.get("offset", 0))
-            write(query_output.render(outcome.data, form, offset), query_output.remarks(outcome.data))
+            write(
+                query_output.render(outcome.data, form, offset), query_output.remarks(outcome.data)
+            )
         case "check":
             write((answers.github_annotations if form == "github" else answers.check)(outcome.data))
         case "history":
@@ -161,7 +182,8 @@ def _print(name: str, outcome: Outcome, arguments: Mapping[str, Any], form: str,
 
 
 def _print_hits(result: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:
-    """Print what a search found. In a pipe only files and lines go to stdout, and remarks to stderr (CLI-09)."""
+    """Print what a search found. In a pipe only files and lines go to stdout, and remarks to stderr
+    (CLI-09)."""
     from . import render
 
     screen = None
@@ -190,7 +212,9 @@ def attach(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> N
     try:
         data = file.read_bytes()
     except OSError as error:
-        raise NoteNotFound(f"The file '{file}' cannot be read: {error.strerror}. Give the path of one.") from error
+        raise NoteNotFound(
+            f"The file '{file}' cannot be read: {error.strerror}. Give the path of one."
+        ) from error
     call_tool(options, command, {"name": file.name, "data": b64encode(data).decode(), **arguments})
 
 
@@ -199,7 +223,9 @@ def move(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> Non
     arguments = dict(typed)
     *names, to = arguments.pop("paths")
     if bool(names) == ("query" in arguments):
-        raise InvalidArguments("Say what to move: names before the target, or --query and the target alone.")
+        raise InvalidArguments(
+            "Say what to move: names before the target, or --query and the target alone."
+        )
     named = {"name": names[0]} if len(names) == 1 else {"names": names} if names else {}
     call_tool(options, command, {"to": to, **named, **arguments})
 
@@ -210,7 +236,9 @@ def change_task(options: Options, command: Subcommand, typed: Mapping[str, Any])
     action, task, note = arguments.pop("action"), arguments.pop("task"), arguments.pop("note", "")
     if action not in ("edit", "add"):
         if "status" in arguments:
-            raise InvalidArguments(f"{action} is a status already: leave --status out.", argument="status")
+            raise InvalidArguments(
+                f"{action} is a status already: leave --status out.", argument="status"
+            )
         arguments["status"] = action
     call_tool(options, command, arguments | _read_task(action, task, note))
 

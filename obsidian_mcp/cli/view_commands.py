@@ -1,4 +1,5 @@
-"""The views outside a chat: a page with its data inside, opened in the browser (specs/views.md VIEW-13 to 15)."""
+"""The views outside a chat: a page with its data inside, opened in the browser (specs/views.md
+VIEW-13 to 15)."""
 
 from __future__ import annotations
 
@@ -35,7 +36,9 @@ def show_graph(options: Options, *, note: str, depth: int = 2, **page: Any) -> N
     def build(ask: Ask) -> dict[str, Any]:
         data = ask("show_graph", note=note, depth=depth)
         notes = [path for path, kind, *_ in data["nodes"] if kind == "note"]
-        data["previews"] = {path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes}
+        data["previews"] = {
+            path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes
+        }
         return data
 
     _show("graph", build, options, **page)
@@ -43,7 +46,9 @@ def show_graph(options: Options, *, note: str, depth: int = 2, **page: Any) -> N
 
 def show_query(options: Options, **typed: Any) -> None:
     """Show the result of a Bases, Dataview or Tasks query."""
-    page = {name: typed.pop(name) for name in ("output", "no_open", "vault", "json") if name in typed}
+    page = {
+        name: typed.pop(name) for name in ("output", "no_open", "vault", "json") if name in typed
+    }
     _show("query", lambda ask: ask("show_query", **typed), options, **page)
 
 
@@ -59,7 +64,10 @@ def show_note(options: Options, *, note: str, **page: Any) -> None:
                 attachment_data = ask("attachments", name=path)
             except AppError:  # the page says that it cannot be shown
                 continue
-            data["images"][path] = {"mime": attachment_data["shown_as"], "data": attachment_data["base64"]}
+            data["images"][path] = {
+                "mime": attachment_data["shown_as"],
+                "data": attachment_data["base64"],
+            }
         return data
 
     _show("note", build, options, **page)
@@ -90,7 +98,8 @@ def _show(
     vault: Sequence[str] = (),
     json: bool = False,
 ) -> None:
-    """Write the page of a view with its data, and open it. Raises: InvalidArguments, StorageFailed."""
+    """Write the page of a view with its data, and open it. Raises: InvalidArguments,
+    StorageFailed."""
     with open_whole(options, tuple(vault)) as app:
         data = build(partial(_ask, app))
     if json:
@@ -104,7 +113,11 @@ def _show(
         return
     file = _write_page(page, name, output)
     opened = not no_open and webbrowser.open(file.as_uri())
-    write(f"{file}\n" if opened or no_open else f"{file}\nNo browser could be opened; open this file in one.\n")
+    write(
+        f"{file}\n"
+        if opened or no_open
+        else f"{file}\nNo browser could be opened; open this file in one.\n"
+    )
 
 
 def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
@@ -115,9 +128,12 @@ def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 
 def _write_page(page: str, name: str, output: str) -> Path:
-    """The file that holds the page: the one that was named, else a new one that only the user can read."""
+    """The file that holds the page: the one that was named, else a new one that only the user can
+    read."""
     if output and not output.lower().endswith(ENDINGS):
-        raise InvalidArguments(f"--output names '{output}'; give a file that ends in .html.", argument="output")
+        raise InvalidArguments(
+            f"--output names '{output}'; give a file that ends in .html.", argument="output"
+        )
     try:
         if output:
             file = expand_home(output).absolute()
@@ -128,4 +144,6 @@ def _write_page(page: str, name: str, output: str) -> Path:
             stream.write(page)
         return Path(path)
     except OSError as error:
-        raise StorageFailed(f"The page cannot be written: {error}. Name another file with --output.") from error
+        raise StorageFailed(
+            f"The page cannot be written: {error}. Name another file with --output."
+        ) from error

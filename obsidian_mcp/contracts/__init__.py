@@ -1,1 +1,2 @@
-"""The contracts of other programs: one folder each, which no other package knows; `compose` mounts them."""
+"""The contracts of other programs: one folder each, which no other package knows; `compose` mounts
+them."""

@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-UNORDERED: Final = {"initialize", "ping", "tools/list", "prompts/list", "resources/templates/list", "logging/setLevel"}
+UNORDERED: Final = {
+    "initialize",
+    "ping",
+    "tools/list",
+    "prompts/list",
+    "resources/templates/list",
+    "logging/setLevel",
+}
 """Requests that do not look at a vault, and so have no place in the order."""
 
 
@@ -23,8 +30,8 @@ class Turn:
 
 
 class CallOrder:
-    """Starts writes one after another in the order of arrival, and reads, which never hold up a write, side by side
-    once the writes before them have ended. For the event loop's thread."""
+    """Starts writes one after another in the order of arrival, and reads, which never hold up a
+    write, side by side once the writes before them have ended. For the event loop's thread."""
 
     SCOPE_KEY: Final = "obsidian_mcp.call_order"
     """Where the ASGI scope of a request keeps the order of its session."""
@@ -49,7 +56,8 @@ class CallOrder:
             self.release()
 
     def release(self) -> None:
-        """Let later calls begin although the write before them has not ended: it waits for a person."""
+        """Let later calls begin although the write before them has not ended: it waits for a
+        person."""
         self._writing = None
         self._advance()
 
@@ -59,7 +67,8 @@ class CallOrder:
 
     @asynccontextmanager
     async def turn(self, *, writes: bool, seconds: float) -> AsyncIterator[None]:
-        """Wait for a call's turn, and end it with the block. Raises: OperationTimeout after so many seconds."""
+        """Wait for a call's turn, and end it with the block. Raises: OperationTimeout after so many
+        seconds."""
         import anyio  # which a server on stdin does without
 
         from obsidian_mcp.core.text.call import Deadline

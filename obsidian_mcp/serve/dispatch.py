@@ -1,14 +1,19 @@
-"""Answers requests of MCP in both eras of the protocol, on stdin and over HTTP (specs/stdio.md, DISPATCH-…).
+"""Answers requests of MCP in both eras of the protocol, on stdin and over HTTP (specs/stdio.md,
+DISPATCH-…).
 
     message ─▶ Dispatcher.peer ─▶ who sent it, and in which revision
-            ─▶ Dispatcher.serves? ─▶ Dispatcher.answer     initialize, server/discover, ping, tools/list, tools/call
-                        └─ no ────▶ the SDK                resources, prompts, completion, subscriptions, questions
+            ─▶ Dispatcher.serves? ─▶ Dispatcher.answer   initialize, server/discover, ping,
+                        │                                tools/list, tools/call
+                        └─ no ────▶ the SDK              resources, prompts, completion,
+                                                         subscriptions, questions
 
-A message is served in the era in which it is written, so nothing binds a connection to one. Everything here but a call
-of a tool needs the standard library alone: a client's first messages wait neither for pydantic nor for the SDK.
+A message is served in the era in which it is written, so nothing binds a connection to one.
+Everything here but a call of a tool needs the standard library alone: a client's first messages
+wait neither for pydantic nor for the SDK.
 
-Subclasses say what is offered: the vaults' tools (`vault_dispatcher.py`), on stdin and in a session over HTTP; a
-plugin's tools, beside these or alone; the tools in the order and words of contract 000 (both in `contracts/plugin/`).
+Subclasses say what is offered: the vaults' tools (`vault_dispatcher.py`), on stdin and in a session
+over HTTP; a plugin's tools, beside these or alone; the tools in the order and words of contract 000
+(both in `contracts/plugin/`).
 """
 
 from __future__ import annotations
@@ -68,14 +73,22 @@ HANDSHAKE_METHODS: Final = _OF_SDK | {
     *("initialize", "ping", "tools/list", "tools/call"),
     *("resources/subscribe", "resources/unsubscribe"),
 }
-MODERN_METHODS: Final = _OF_SDK | {"server/discover", "tools/list", "tools/call", "subscriptions/listen"}
+MODERN_METHODS: Final = _OF_SDK | {
+    "server/discover",
+    "tools/list",
+    "tools/call",
+    "subscriptions/listen",
+}
 _ANSWERED: Final = frozenset(("initialize", "server/discover", "ping", "tools/list", "tools/call"))
 
 
 class Peer:
-    """Who sent a request, by its `initialize` or, in the revisions without one, by its own `_meta`."""
+    """Who sent a request, by its `initialize` or, in the revisions without one, by its own
+    `_meta`."""
 
-    def __init__(self, version: str, name: str = "", capabilities: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, version: str, name: str = "", capabilities: Mapping[str, Any] | None = None
+    ) -> None:
         self.version: Final = version
         self.name: Final = name
         self.capabilities: Final[Mapping[str, Any]] = capabilities or {}
@@ -104,7 +117,11 @@ class Dispatcher(ABC):
     Safe to share between threads.
     """
 
-    server: Mapping[str, Any] = {"name": "obsidian-mcp", "title": "Obsidian vault", "version": __version__}
+    server: Mapping[str, Any] = {
+        "name": "obsidian-mcp",
+        "title": "Obsidian vault",
+        "version": __version__,
+    }
     """What it is, to clients."""
     handshake_methods: frozenset[str] = HANDSHAKE_METHODS
     modern_methods: frozenset[str] = MODERN_METHODS
@@ -170,7 +187,8 @@ class Dispatcher(ABC):
         return introduced or Peer(HANDSHAKE_VERSIONS[-1])
 
     def modern_peer(self, message: Message) -> Peer | Message:
-        """Return who sent a request of the era without a handshake, or the error that refuses it."""
+        """Return who sent a request of the era without a handshake, or the error that refuses
+        it."""
         meta = envelope(message)
         if missing := [key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta]:
             problem = f"params._meta is missing the required envelope key(s): {', '.join(missing)}"
@@ -184,7 +202,9 @@ class Dispatcher(ABC):
 
     def serves(self, message: Message) -> bool:
         """Whether `answer` answers a request of a peer; the SDK serves any other."""
-        return message["method"] in _ANSWERED and "inputResponses" not in (message.get("params") or {})
+        return message["method"] in _ANSWERED and "inputResponses" not in (
+            message.get("params") or {}
+        )
 
     def waits(self, message: Message) -> bool:
         """Whether the answer to a request that it serves can take its time, and so a thread of its
@@ -199,7 +219,9 @@ class Dispatcher(ABC):
         try:
             if faults := list(jsonrpc.faults(message.get("params"), _SHAPES.get(method, {}))):
                 problem, data = jsonrpc.invalid_params(method, faults)
-                return self.encode(jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, problem, data))
+                return self.encode(
+                    jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, problem, data)
+                )
             return self.encode(self._answer(message, peer, self._result(message, peer)))
         except AppError as error:
             if isinstance(error, ConfirmationRequired) and peer.can_be_asked:
@@ -228,7 +250,10 @@ class Dispatcher(ABC):
                 return self.call(given["name"], given.get("arguments") or {})
             case "tools/list":
                 require_first_page(given.get("cursor"))
-                return {"tools": self.tools(peer), **(_caching(self.list_can_change()) if peer.is_modern else {})}
+                return {
+                    "tools": self.tools(peer),
+                    **(_caching(self.list_can_change()) if peer.is_modern else {}),
+                }
             case "ping":
                 return {}
             case "server/discover":
@@ -270,7 +295,11 @@ def given_version(params: Any) -> str:
 
 def _peer(version: str, client: object, capabilities: object) -> Peer:
     name = client.get("name") if isinstance(client, dict) else None
-    return Peer(version, name if isinstance(name, str) else "", capabilities if isinstance(capabilities, dict) else {})
+    return Peer(
+        version,
+        name if isinstance(name, str) else "",
+        capabilities if isinstance(capabilities, dict) else {},
+    )
 
 
 def progress_token(message: Message) -> RequestId | None:
@@ -324,7 +353,8 @@ def require_first_page(cursor: str | None) -> None:
 def no_page(cursor: str) -> InvalidArguments:
     """Return the error for a cursor that no answer has given."""
     return InvalidArguments(
-        f"Invalid cursor: {cursor[:60]!r}. Send the nextCursor of the page before, or none for the first page.",
+        f"Invalid cursor: {cursor[:60]!r}. Send the nextCursor of the page before, or none for "
+        "the first page.",
         argument="cursor",
     )
 
@@ -341,12 +371,17 @@ def _caching(can_change: bool) -> dict[str, Any]:
 
 
 def _method_not_found(message: Message) -> Message:
-    return jsonrpc.error(message["id"], jsonrpc.METHOD_NOT_FOUND, "Method not found", message["method"])
+    return jsonrpc.error(
+        message["id"], jsonrpc.METHOD_NOT_FOUND, "Method not found", message["method"]
+    )
 
 
 def _not_initialized(message: Message) -> Message:
     problem = (
-        "Invalid Request: Server not initialized. Send initialize and notifications/initialized before "
+        "Invalid Request: Server not initialized. Send initialize and notifications/initialized "
+        "before "
         f"{message['method']}."
     )
-    return jsonrpc.error(message["id"], jsonrpc.INVALID_REQUEST, problem, {"errorCode": "NOT_INITIALIZED"})
+    return jsonrpc.error(
+        message["id"], jsonrpc.INVALID_REQUEST, problem, {"errorCode": "NOT_INITIALIZED"}
+    )

@@ -1,5 +1,5 @@
-"""Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…), with the standard library
-alone. Every line that expects an answer gets one that says what was wrong."""
+"""Reads and writes messages of JSON-RPC, on stdin and over HTTP (specs/stdio.md, MSG-…), with the
+standard library alone. Every line that expects an answer gets one that says what was wrong."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ RequestId = int | str
 Message = dict[str, "Any"]
 """A valid request, notification, result or error, unchanged."""
 Shape = dict[str, type]
-"""The type of each member of params by its name; `?` ends that of one that may be absent or null."""
+"""The type of each member of params by its name; `?` ends that of one that may be absent or
+null."""
 Fault = dict[str, str]
 """What is wrong with a member of params: `field`, `expected` and `got`."""
 
@@ -46,7 +47,8 @@ _SURROGATES: Final = "[\ud800-\udfff]"
 
 
 class InvalidMessage:
-    """A line that is no valid message: `reason` for the log, `answer` for the client, None where it gets none."""
+    """A line that is no valid message: `reason` for the log, `answer` for the client, None where it
+    gets none."""
 
     def __init__(self, reason: str, answer: Message | None) -> None:
         self.reason = reason
@@ -54,11 +56,15 @@ class InvalidMessage:
 
 
 def decode(line: bytes) -> Message | InvalidMessage | list[Message | InvalidMessage]:
-    """Return the message in one line of UTF-8 JSON, or why there is none; those of an array. Never raises."""
+    """Return the message in one line of UTF-8 JSON, or why there is none; those of an array. Never
+    raises."""
     try:
         value = json_codec.decode(line)
     except ValueError as exc:
-        problem = f"Parse error: the line is not valid JSON in UTF-8 ({exc}). Send one JSON-RPC object per line."
+        problem = (
+            f"Parse error: the line is not valid JSON in UTF-8 ({exc}). Send one JSON-RPC object "
+            "per line."
+        )
         return _refuse(PARSE_ERROR, problem, _id_in(line))
     if not isinstance(value, list):
         return check(value)
@@ -69,7 +75,10 @@ def refuse_batch(values: Sequence[Any]) -> InvalidMessage | None:
     """Return the refusal of an array with too many messages, or none (MSG-09)."""
     if 0 < len(values) <= MAX_BATCH:
         return None
-    return _refuse(INVALID_REQUEST, f"Invalid Request: a batch holds 1 to {MAX_BATCH} messages; {len(values)} came.")
+    return _refuse(
+        INVALID_REQUEST,
+        f"Invalid Request: a batch holds 1 to {MAX_BATCH} messages; {len(values)} came.",
+    )
 
 
 def check_batch(values: Sequence[Any]) -> InvalidMessage | list[Message | InvalidMessage]:
@@ -87,33 +96,47 @@ def _check_member(message: Message | InvalidMessage) -> Message | InvalidMessage
 def check(value: object) -> Message | InvalidMessage:
     """Return a JSON value as the message that it is, or why it is none (MSG-04)."""
     if not isinstance(value, dict):
-        return _refuse(INVALID_REQUEST, f"Invalid Request: {kind(value)} came; a message is a JSON object.")
+        return _refuse(
+            INVALID_REQUEST, f"Invalid Request: {kind(value)} came; a message is a JSON object."
+        )
     raw_id = value.get("id")
     request_id = read_id(raw_id)
     usable = request_id is not None
     if usable and isinstance(raw_id, float):
         value = {**value, "id": request_id}
     is_answer = "method" not in value and ("result" in value or "error" in value)
-    # An error under the id of a broken *answer* would look like an answer to a request of the client's own.
+    # An error under the id of a broken *answer* would look like an answer to a request of the
+    # client's own.
     echoed = None if is_answer else request_id
 
     if value.get("jsonrpc") != "2.0":
         came = f"{kind(value['jsonrpc'])} came" if "jsonrpc" in value else "it is missing"
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed)
+        return _refuse(
+            INVALID_REQUEST, f'Invalid Request: "jsonrpc" must be "2.0"; {came}.', echoed
+        )
     if "id" in value and not usable and not (is_answer and raw_id is None):
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "id" must be a string or an integer; {kind(raw_id)} came.')
+        return _refuse(
+            INVALID_REQUEST,
+            f'Invalid Request: "id" must be a string or an integer; {kind(raw_id)} came.',
+        )
     if is_answer:
         return value if _is_sound_answer(value) else _refuse(INVALID_REQUEST, _UNSOUND_ANSWER)
     if "method" not in value:
         return _refuse(INVALID_REQUEST, 'Invalid Request: "method" is missing.', echoed)
     if not isinstance(value["method"], str):
         came = kind(value["method"])
-        return _refuse(INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed)
+        return _refuse(
+            INVALID_REQUEST, f'Invalid Request: "method" must be a string; {came} came.', echoed
+        )
     params = value.get("params")
     if params is not None and not isinstance(params, dict):
         method = shorten(value["method"], MOST_NAME)
         problem = f'Invalid params: "params" of {method} must be an object; {kind(params)} came.'
-        return _refuse(INVALID_PARAMS, problem, request_id) if "id" in value else InvalidMessage(problem, None)
+        return (
+            _refuse(INVALID_PARAMS, problem, request_id)
+            if "id" in value
+            else InvalidMessage(problem, None)
+        )
     return value
 
 
@@ -121,18 +144,23 @@ def refuse_long_line(limit: int) -> InvalidMessage:
     """Return the refusal of a line over the size limit, in bytes."""
     return _refuse(
         PARSE_ERROR,
-        f"Parse error: the line is longer than {limit} bytes and was skipped. Send the content in smaller pieces.",
+        f"Parse error: the line is longer than {limit} bytes and was skipped. Send the content "
+        "in smaller pieces.",
     )
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
-    """Return one line of UTF-8 with its line end. Never raises: a message that JSON cannot hold becomes -32603."""
+    """Return one line of UTF-8 with its line end. Never raises: a message that JSON cannot hold
+    becomes -32603."""
     try:
         return json_codec.encode(message) + b"\n"
     except (TypeError, ValueError, RecursionError) as exc:
         if "method" in message:
             raise ValueError(f"{message['method']} cannot be written as JSON") from exc
-        reason = "Internal error: the answer could not be written as JSON. The details are in the server's log."
+        reason = (
+            "Internal error: the answer could not be written as JSON. The details are in the "
+            "server's log."
+        )
         return encode(refusal(INTERNAL_ERROR, reason, message["id"]))
 
 
@@ -141,8 +169,14 @@ def notification(method: str, params: Mapping[str, Any] | None = None) -> Messag
 
 
 def progress(token: RequestId | None, done: int, total: int, activity: str) -> bytes:
-    """Return the line that says how far a request is whose client gave a token; a `total` of 0 is not known."""
-    params = {"progressToken": token, "progress": done, **({"total": total} if total else {}), "message": activity}
+    """Return the line that says how far a request is whose client gave a token; a `total` of 0 is
+    not known."""
+    params = {
+        "progressToken": token,
+        "progress": done,
+        **({"total": total} if total else {}),
+        "message": activity,
+    }
     return encode(notification("notifications/progress", params))
 
 
@@ -151,7 +185,8 @@ def result(request_id: RequestId, value: Mapping[str, Any]) -> Message:
 
 
 def error(request_id: RequestId | None, code: int, message: str, data: object = None) -> Message:
-    """Return the answer that reports a failure; what it repeats of the request is short (ERR-08)."""
+    """Return the answer that reports a failure; what it repeats of the request is short
+    (ERR-08)."""
     details = {"code": code, "message": message} | ({} if data is None else {"data": shorten(data)})
     return {"jsonrpc": "2.0", "id": request_id, "error": details}
 
@@ -178,7 +213,8 @@ def missing(field: str) -> Fault:
 
 
 def fault(field: str, expected: str, value: object) -> Fault:
-    """Return the fault of a member; of its value a scalar as written, of a container only its kind."""
+    """Return the fault of a member; of its value a scalar as written, of a container only its
+    kind."""
     match value:
         case bool():
             got = "true" if value else "false"
@@ -200,11 +236,15 @@ def invalid_params(method: str, found: Iterable[Fault]) -> tuple[str, dict[str, 
         else f"{one['field']} should be {one['expected']}, {one['got']} came"
         for one in listed
     )
-    return f"Invalid params of {method}: {sentences}.", {"errorCode": "INVALID_PARAMS", "fields": listed}
+    return f"Invalid params of {method}: {sentences}.", {
+        "errorCode": "INVALID_PARAMS",
+        "fields": listed,
+    }
 
 
 class BatchAnswer:
-    """The answers to the messages of one array, which are sent as one, in the order of the requests (MSG-09)."""
+    """The answers to the messages of one array, which are sent as one, in the order of the requests
+    (MSG-09)."""
 
     def __init__(self, messages: Sequence[Message | InvalidMessage]) -> None:
         self._answers: list[tuple[RequestId | None, bytes | None]] = []
@@ -254,12 +294,14 @@ def correlated(request_id: RequestId) -> RequestId:
 
 
 _UNSOUND_ANSWER: Final = (
-    'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code and message.'
+    'Invalid Request: an answer has an "id" and either a "result" object or an "error" with code '
+    "and message."
 )
 
 
 def _id_in(line: bytes) -> RequestId | None:
-    """The id of a request that is JSON but for `NaN`, half of a character or its depth: its client would wait."""
+    """The id of a request that is JSON but for `NaN`, half of a character or its depth: its client
+    would wait."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -14,7 +14,11 @@ from .jsonrpc import Message, RequestId
 
 def write_introduction(peer: Peer, request_id: RequestId) -> Message:
     """Return the `initialize` that introduces a client."""
-    params = {"protocolVersion": peer.version, "capabilities": _capabilities(peer), "clientInfo": _client_info(peer)}
+    params = {
+        "protocolVersion": peer.version,
+        "capabilities": _capabilities(peer),
+        "clientInfo": _client_info(peer),
+    }
     return {"jsonrpc": "2.0", "id": request_id, "method": "initialize", "params": params}
 
 
@@ -25,12 +29,18 @@ def rewrite_request(peer: Peer, message: Message) -> Message:
     written = params.get("_meta")
     understood = (*ENVELOPE, "progressToken")
     meta = {
-        key: value for key, value in (written if isinstance(written, dict) else {}).items() if key not in understood
+        key: value
+        for key, value in (written if isinstance(written, dict) else {}).items()
+        if key not in understood
     }
     if (token := progress_token(message)) is not None:
         meta["progressToken"] = token
     if peer.is_modern:
-        meta |= {VERSION_KEY: peer.version, CLIENT_KEY: _client_info(peer), CAPABILITIES_KEY: _capabilities(peer)}
+        meta |= {
+            VERSION_KEY: peer.version,
+            CLIENT_KEY: _client_info(peer),
+            CAPABILITIES_KEY: _capabilities(peer),
+        }
     rewritten = {name: value for name, value in params.items() if name != "_meta"}
     if meta:
         rewritten["_meta"] = meta

@@ -31,8 +31,14 @@ _SUBJECTS = (
 )
 _ADVICE = (
     ("obsidian_search", "Name notes as a person would (bare name or path, daily:today)."),
-    ("obsidian_read_note", "Search first, then read what you need: several notes at once, a section or some lines."),
-    ("obsidian_edit_note", "Change notes with obsidian_edit_note and the etag of your read instead of rewriting them."),
+    (
+        "obsidian_read_note",
+        "Search first, then read what you need: several notes at once, a section or some lines.",
+    ),
+    (
+        "obsidian_edit_note",
+        "Change notes with obsidian_edit_note and the etag of your read instead of rewriting them.",
+    ),
     ("obsidian_move_note", "Move them with obsidian_move_note so that links follow."),
     ("obsidian_attachments", "Look at images and PDFs with obsidian_attachments."),
     ("obsidian_edit_note", "Link notes as [[Name]]."),
@@ -45,7 +51,9 @@ _ADVICE = (
 class VaultDispatcher(Dispatcher):
     """Offers the tools of the vaults."""
 
-    def __init__(self, config: Config, open_app: Callable[[], App], offer: Offer | None = None) -> None:
+    def __init__(
+        self, config: Config, open_app: Callable[[], App], offer: Offer | None = None
+    ) -> None:
         """`open_app` is called once, when the App is needed; `offer` where it has tools beside the
         vault's."""
         super().__init__(config)
@@ -89,7 +97,9 @@ class VaultDispatcher(Dispatcher):
     def instructions(self) -> str:
         is_well = self.config.has_vault and not self.config.key
         problem = "" if is_well else self.app.vaults.problem()
-        return " ".join(filter(None, (problem, introduction(None if self._offers_all else self.offer.listed()))))
+        return " ".join(
+            filter(None, (problem, introduction(None if self._offers_all else self.offer.listed())))
+        )
 
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {
@@ -98,7 +108,9 @@ class VaultDispatcher(Dispatcher):
             "resources": {"listChanged": True, "subscribe": True},
             "tools": {"listChanged": is_modern},
         }
-        if is_modern and ((self._offers_all and self.config.views != "off") or self.offer.has_views):
+        if is_modern and (
+            (self._offers_all and self.config.views != "off") or self.offer.has_views
+        ):
             found["extensions"] = {UI_EXTENSION: {}}
         return found
 
@@ -109,7 +121,9 @@ class VaultDispatcher(Dispatcher):
         match message:
             case {"method": "tools/call", "params": {"name": str(name), **rest}}:
                 given = rest.get("arguments")
-                return not (isinstance(given, dict) and given.get("dry_run") is True) and self.offer.writes(name)
+                return not (
+                    isinstance(given, dict) and given.get("dry_run") is True
+                ) and self.offer.writes(name)
             case _:
                 return False
 
@@ -125,7 +139,10 @@ class VaultDispatcher(Dispatcher):
 def introduction(tools: Collection[str] | None) -> str:
     """Return the server's instructions to models, which speak of the tools that are offered only
     (TOOL-26); None for all."""
-    subjects = ["notes", *(subject for tool, subject in _SUBJECTS if tools is None or tool in tools)]
+    subjects = [
+        "notes",
+        *(subject for tool, subject in _SUBJECTS if tools is None or tool in tools),
+    ]
     listed = subjects[0] if len(subjects) == 1 else f"{', '.join(subjects[:-1])} and {subjects[-1]}"
     advice = [sentence for tool, sentence in _ADVICE if not tool or tools is None or tool in tools]
     return " ".join([f"Tools for the user's Obsidian vault: {listed}.", *advice])

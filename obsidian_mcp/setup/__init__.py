@@ -1,1 +1,2 @@
-"""Getting started on a computer: clients' configuration files, the state of the installation (specs/install.md)."""
+"""Getting started on a computer: clients' configuration files, the state of the installation
+(specs/install.md)."""

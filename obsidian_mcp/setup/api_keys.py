@@ -29,12 +29,15 @@ def add(
     PolicyInvalid.
     """
     if not is_key_name(name):
-        raise InvalidArguments(f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _.")
+        raise InvalidArguments(
+            f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _."
+        )
     file, content = config.policy_file, files.read(config.policy_file)
     text = content.text
     if name in {key.name for key in read_keys(PolicyFile(text))}:
         raise InvalidArguments(
-            f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove {name}."
+            f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove "
+            f"{name}."
         )
     opened = [_vault(config, vault) for vault in vaults]
     if tools:
@@ -43,14 +46,24 @@ def add(
         narrow("all", tools)  # refuses unknown ones
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
     folder = parse_folder(scope)  # None for the whole vault
-    limits = {"vaults": opened, "scope": folder and str(folder), "read_only": read_only, "tools": tools}
-    table = {"sha256": digest(key).hex(), **{name: limit for name, limit in limits.items() if limit}}
+    limits = {
+        "vaults": opened,
+        "scope": folder and str(folder),
+        "read_only": read_only,
+        "tools": tools,
+    }
+    table = {
+        "sha256": digest(key).hex(),
+        **{name: limit for name, limit in limits.items() if limit},
+    }
     try:
         after = entries.put_table(text, "keys", name, table)
     except ValueError:
         raise InvalidArguments(
-            f"'{file}' is in a form to which this program cannot add a key without changing what else it says. Give "
-            f"vaults and keys tables of their own, such as [keys.{name}], behind all other settings, and try again."
+            f"'{file}' is in a form to which this program cannot add a key without changing what "
+            "else it says. Give "
+            f"vaults and keys tables of their own, such as [keys.{name}], behind all other "
+            "settings, and try again."
         ) from None
     files.replace(content, after)
     return file, key
@@ -65,12 +78,15 @@ def remove(config: Config, name: str) -> Path:
     text = content.text
     known = [key.name for key in read_keys(PolicyFile(text))]
     if name not in known:
-        raise InvalidArguments(f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}.")
+        raise InvalidArguments(
+            f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}."
+        )
     try:
         after = entries.without_table(text, "keys", name)
     except ValueError:
         raise InvalidArguments(
-            f"'{file}' holds {name!r} in a form that this program does not change. Remove it in an editor."
+            f"'{file}' holds {name!r} in a form that this program does not change. Remove it in "
+            "an editor."
         ) from None
     files.replace(content, after)
     return file
@@ -109,4 +125,6 @@ def _vault(config: Config, named: str) -> str:
         return named
     if (folder := expand_home(named)).is_dir():
         return str(folder.absolute())
-    raise InvalidArguments(f"There is no vault '{named}'. Give its folder, or one of {', '.join(served) or 'none'}.")
+    raise InvalidArguments(
+        f"There is no vault '{named}'. Give its folder, or one of {', '.join(served) or 'none'}."
+    )

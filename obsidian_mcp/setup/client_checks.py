@@ -41,7 +41,9 @@ def check_clients(system: System) -> Iterator[Finding]:
 
 
 def entry_state(
-    server: install.Configured, system: System, tried: dict[tuple[str, ...], str | probe.ProbeAnswer]
+    server: install.Configured,
+    system: System,
+    tried: dict[tuple[str, ...], str | probe.ProbeAnswer],
 ) -> Finding:
     subject = f"{server.client.title} ({server.name})"
     named = "" if server.name == "obsidian" else f" --name {server.name}"
@@ -49,7 +51,9 @@ def entry_state(
     command = server.command
     for folder in vaults_named(command):
         if problem := problem_of(folder):
-            return Finding(subject, "problem", f"{server.path} names the vault {folder}, but {problem}.", again)
+            return Finding(
+                subject, "problem", f"{server.path} names the vault {folder}, but {problem}.", again
+            )
     if server.client.windowed and not Path(command[0]).is_absolute():
         reason = "programs started from the desktop do not have your terminal's PATH."
         message = f"{server.path} names {command[0]!r} without its folder, and {reason}"
@@ -60,7 +64,9 @@ def entry_state(
     answer = tried[key]
     if isinstance(answer, str):
         return Finding(subject, "problem", f"{' '.join(command)}: it {answer}.", again)
-    summary = f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
+    summary = (
+        f"starts and answers after {answer.seconds:.1f} s with {answer.tools} tools ({server.path})"
+    )
     if answer.seconds > SLOW_START:
         remedy = "Install the program instead of running it by uvx."
         return Finding(subject, "note", f"{summary}; that is slow.", remedy)

@@ -1,4 +1,5 @@
-"""The MCP clients that can be set up: where each keeps its servers, and how an entry looks (specs/install.md)."""
+"""The MCP clients that can be set up: where each keeps its servers, and how an entry looks
+(specs/install.md)."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ class McpClient:
     """Member of an entry that holds environment variables."""
 
     def files(self, system: System) -> tuple[Path, ...]:
-        """Where the file may be, likeliest first. A place counts if its folder exists; the last one is the default."""
+        """Where the file may be, likeliest first. A place counts if its folder exists; the last one
+        is the default."""
         if "files" not in self.by_platform:
             return _claude_desktop(system)
         return tuple(_expand(path, system) for path in self._select("files", system))
@@ -56,7 +58,8 @@ class McpClient:
         return self.by_platform.get(f"{key}_{system.platform}", self.by_platform[key])
 
     def file(self, system: System) -> Path:
-        """The configuration file to write: the first that exists, else the first whose folder does."""
+        """The configuration file to write: the first that exists, else the first whose folder
+        does."""
         places = self.files(system)
         return next(
             (place for place in places if place.exists()),
@@ -65,7 +68,9 @@ class McpClient:
 
     def is_present(self, system: System) -> bool:
         """Whether there are signs of the client on this computer."""
-        return any(place.exists() or _own_folder(place, system).is_dir() for place in self.files(system))
+        return any(
+            place.exists() or _own_folder(place, system).is_dir() for place in self.files(system)
+        )
 
     def entry(self, name: str, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
         """What the file says about a server; the members of `first` are not in it."""
@@ -73,25 +78,29 @@ class McpClient:
 
 
 def _own_folder(place: Path, system: System) -> Path:
-    """The folder that only this client makes. The home itself proves nothing; a package is there before its files."""
+    """The folder that only this client makes. The home itself proves nothing; a package is there
+    before its files."""
     package = next((folder for folder in place.parents if folder.name.startswith("Claude_")), None)
     return place if place.parent == system.home else package or place.parent
 
 
 def _claude_desktop(system: System) -> tuple[Path, ...]:
-    """On Windows the packaged app (MSIX, the default since February 2026) is shown a folder of its own as %APPDATA%
-    and never reads the classic one, which may still be there."""
+    """On Windows the packaged app (MSIX, the default since February 2026) is shown a folder of its
+    own as %APPDATA% and never reads the classic one, which may still be there."""
     name = "claude_desktop_config.json"
     classic = system.app_data / "Claude" / name
     if system.platform != "win32":
         return (classic,)
     packages = system.folder("LOCALAPPDATA", "AppData/Local") / "Packages"
-    packaged = sorted(folder / "LocalCache/Roaming/Claude" / name for folder in packages.glob("Claude_*"))
+    packaged = sorted(
+        folder / "LocalCache/Roaming/Claude" / name for folder in packages.glob("Claude_*")
+    )
     return tuple(packaged) or (classic,)
 
 
 _FOLDER = re.compile(r"\{(\w+)(?::([^{}]*))?\}")
-"""In the table: a folder of `System` by its name, or that of an environment variable with the default behind it."""
+"""In the table: a folder of `System` by its name, or that of an environment variable with the
+default behind it."""
 
 
 def _expand(path: str, system: System) -> Path:
@@ -117,12 +126,14 @@ def is_claude(path: str, platform: str) -> bool:
 
 
 def is_claude_running(platform: str) -> bool:
-    """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file back (INST-08)."""
+    """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file
+    back (INST-08)."""
     return any(is_claude(program, platform) for program in computer.running_programs())
 
 
 ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
-"""For clients that are not known to show JSON-RPC errors to the model: they must show failed results (INST-14)."""
+"""For clients that are not known to show JSON-RPC errors to the model: they must show failed
+results (INST-14)."""
 
 _SHAPES: Mapping[str, Shape] = {
     "opencode": lambda _, command, arguments: {"command": [command, *arguments]},
@@ -137,5 +148,7 @@ def _client(name: str, row: dict[str, Any]) -> McpClient:
 
 CLIENTS: dict[str, McpClient] = {
     name: _client(name, row)
-    for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
+    for name, row in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    ).items()
 }

@@ -1,4 +1,5 @@
-"""Look at everything this program needs and say of each part that it is fine, or what to do (specs/install.md, DOC).
+"""Look at everything this program needs and say of each part that it is fine, or what to do
+(specs/install.md, DOC).
 
 Each part is tried by itself, so that one which is broken hides none of the others.
 """
@@ -56,14 +57,20 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
 def python() -> Iterator[Finding]:
     versions = f"obsidian-mcp {__version__}, mcp {metadata.version('mcp')}"
     yield Finding(
-        "Python", "fine", f"{platform.python_version()} ({sys.executable}), {versions}, {platform.platform(terse=True)}"
+        "Python",
+        "fine",
+        f"{platform.python_version()} ({sys.executable}), {versions}, "
+        f"{platform.platform(terse=True)}",
     )
     with closing(sqlite3.connect(":memory:")) as connection:
         try:
             connection.execute("CREATE VIRTUAL TABLE probe USING fts5(text)")
         except sqlite3.OperationalError:
             message = f"{sqlite3.sqlite_version} was built without full-text search (FTS5)."
-            remedy = "Use a Python whose sqlite3 has it: python.org, Homebrew, uv and the distributions' own do."
+            remedy = (
+                "Use a Python whose sqlite3 has it: python.org, Homebrew, uv and the "
+                "distributions' own do."
+            )
             yield Finding("SQLite", "problem", message, remedy)
         else:
             yield Finding("SQLite", "fine", f"{sqlite3.sqlite_version} with full-text search")
@@ -79,43 +86,61 @@ def folders(config: Config) -> Iterator[Finding]:
             with tempfile.TemporaryFile(dir=folder):
                 pass
         except OSError as error:
-            remedy = f"Give yourself the right to write there, or name another folder in {variable}."
-            yield Finding(subject, "problem", f"{folder} cannot be written: {error.strerror}.", remedy)
+            remedy = (
+                f"Give yourself the right to write there, or name another folder in {variable}."
+            )
+            yield Finding(
+                subject, "problem", f"{folder} cannot be written: {error.strerror}.", remedy
+            )
         else:
             yield Finding(subject, "fine", f"{folder} can be written")
 
 
 def check_policy(config: Config) -> Iterator[Finding]:
-    """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist (DOC-06)."""
+    """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist
+    (DOC-06)."""
     try:
         folders = vault_builder.vault_folders(config).items()
-        unmatched = policies.policy_file(config).unmatched_vaults((name, str(path)) for name, path in folders)
+        unmatched = policies.policy_file(config).unmatched_vaults(
+            (name, str(path)) for name, path in folders
+        )
     except PolicyInvalid as error:
-        yield Finding("Policy", "problem", error.message, "Correct the file: until then nothing is allowed.")
+        yield Finding(
+            "Policy", "problem", error.message, "Correct the file: until then nothing is allowed."
+        )
         return
     except AppError:  # no vaults: that is reported with them
         unmatched = []
     for name in unmatched:
         message = (
-            f"[vaults.{json.dumps(name, ensure_ascii=False)}] in {config.policy_file} is the name of no vault here."
+            f"[vaults.{json.dumps(name, ensure_ascii=False)}] in {config.policy_file} is the "
+            "name of no vault here."
         )
         yield Finding("Policy", "problem", message, "Correct the name: its rules protect nothing.")
     there = config.policy_file.exists()
-    rule = "says" if there else "is not there: nothing in the vaults is hidden or protected. A file there would say"
+    rule = (
+        "says"
+        if there
+        else "is not there: nothing in the vaults is hidden or protected. A file there would say"
+    )
     yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
 def keys(config: Config) -> Iterator[Finding]:
-    """The API keys of the HTTP server by name; what is wrong in the file is reported with each vault."""
+    """The API keys of the HTTP server by name; what is wrong in the file is reported with each
+    vault."""
     with contextlib.suppress(AppError):
         for key in policies.api_keys(config):
             said = api_keys.describe(key)
-            opens = "; ".join(f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits"))
+            opens = "; ".join(
+                f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits")
+            )
             yield Finding(f"API key {key.name}", "fine", opens)
 
 
 def semantic(config: Config) -> Iterator[Finding]:
-    """Which model finds notes by their meaning, whether it answers, and what leaves this machine (SEM-06)."""
+    """Which model finds notes by their meaning, whether it answers, and what leaves this machine
+    (SEM-06)."""
     subject = "Search by meaning"
     try:
         choice = vault_builder.embedding_choice(config)
@@ -125,38 +150,66 @@ def semantic(config: Config) -> Iterator[Finding]:
             return
         vault_builder.embedder(config, choice).embed(["ready"])
     except AppError as error:
-        yield Finding(subject, "problem", error.message, "Or turn it off: obsidian-mcp semantic off")
+        yield Finding(
+            subject, "problem", error.message, "Or turn it off: obsidian-mcp semantic off"
+        )
         return
     if choice.url:
-        sent = f"The text of every note that is not hidden, and every search that is weak, is sent to {choice.url}."
-        yield Finding(subject, "note", f"{choice.model} answers. {sent}", "To end it: obsidian-mcp semantic off")
+        sent = (
+            "The text of every note that is not hidden, and every search that is weak, is sent "
+            f"to {choice.url}."
+        )
+        yield Finding(
+            subject,
+            "note",
+            f"{choice.model} answers. {sent}",
+            "To end it: obsidian-mcp semantic off",
+        )
     else:
-        yield Finding(subject, "fine", f"{choice.model} answers, on this machine; nothing leaves it")
+        yield Finding(
+            subject, "fine", f"{choice.model} answers, on this machine; nothing leaves it"
+        )
 
 
 def vaults(config: Config, system: System) -> Iterator[Finding]:
-    """The vaults that are configured, that the app knows, or else that clients' entries name; each opened as a server
-    opens it (DOC-02)."""
-    paths = [path.absolute() for path in config.vaults or computer.registered_vaults(config.app_folders)]
+    """The vaults that are configured, that the app knows, or else that clients' entries name; each
+    opened as a server opens it (DOC-02)."""
+    paths = [
+        path.absolute() for path in config.vaults or computer.registered_vaults(config.app_folders)
+    ]
     if not paths:
         paths = list(dict.fromkeys(vaults_of_clients(system)))
         config = config.replace(named_vaults=tuple(map(str, paths)))
     for vault in known_vaults(config.app_folders):
         if vault.problem and vault.path not in paths:
             remedy = "Remove it in the app's vault switcher, or connect the drive that it is on."
-            yield Finding(f"Vault {vault.name}", "note", f"The app knows {vault.path}, but {vault.problem}.", remedy)
+            yield Finding(
+                f"Vault {vault.name}",
+                "note",
+                f"The app knows {vault.path}, but {vault.problem}.",
+                remedy,
+            )
     try:
         serving = compose.build(config)
         folders, names = vault_builder.vault_folders(config), serving.vaults.names()
     except AppError as error:
-        yield Finding("Vaults", "problem", error.message, "Open a vault in Obsidian, or name one with --vault.")
+        yield Finding(
+            "Vaults",
+            "problem",
+            error.message,
+            "Open a vault in Obsidian, or name one with --vault.",
+        )
         return
     try:
         for name, path in folders.items():
             if problem := problem_of(path):
-                yield Finding(f"Vault {name}", "problem", f"{path}: {problem}.", _readable_again(problem))
+                yield Finding(
+                    f"Vault {name}", "problem", f"{path}: {problem}.", _readable_again(problem)
+                )
             elif name not in names:
-                yield Finding(f"Vault {name}", "note", f"{path} is left out: it is outside of the scope.")
+                yield Finding(
+                    f"Vault {name}", "note", f"{path} is left out: it is outside of the scope."
+                )
             else:
                 try:
                     yield from vault_state(name, path, serving.vaults.get(name))
@@ -170,7 +223,10 @@ def _readable_again(problem: str) -> str:
     if "allow" not in problem:
         return "Correct the path, or connect the drive that it is on."
     if sys.platform == "darwin":
-        return "Allow the program that starts the server in System Settings > Privacy & Security > Files and Folders."
+        return (
+            "Allow the program that starts the server in System Settings > Privacy & Security > "
+            "Files and Folders."
+        )
     return "Give yourself the right to read it."
 
 
@@ -194,7 +250,9 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     status, progress = vault.indexer.index.status(), vault.indexer.progress
     files = write_count(status.files, "file")
     if status.problem:
-        yield Finding(subject, "problem", status.problem, "Free some space, or name another folder.")
+        yield Finding(
+            subject, "problem", status.problem, "Free some space, or name another folder."
+        )
     elif progress.total:
         changed = f"{progress.total} are new or changed, which a server takes in when it starts."
         yield Finding(subject, "note", f"{files}; {changed}")
@@ -203,8 +261,13 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
 
 
 def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
-    """What the patterns of a policy match in a vault: what they hide, or what alone may be read or changed (DOC-06)."""
-    rules = {"Hidden": vault.policy.hidden, "To read": vault.policy.read, "To change": vault.policy.write}
+    """What the patterns of a policy match in a vault: what they hide, or what alone may be read or
+    changed (DOC-06)."""
+    rules = {
+        "Hidden": vault.policy.hidden,
+        "To read": vault.policy.read,
+        "To change": vault.policy.write,
+    }
     patterns = [
         (f"{rule} in {name}", pattern)
         for rule, several in rules.items()
@@ -228,14 +291,20 @@ def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
             yield Finding(subject, "fine", f"{pattern}: {counted}")
         else:
             yield Finding(
-                subject, "note", f"{pattern} matches nothing.", "Correct it, unless what it names is still to come."
+                subject,
+                "note",
+                f"{pattern} matches nothing.",
+                "Correct it, unless what it names is still to come.",
             )
 
 
 def watching(config: Config) -> Iterator[Finding]:
-    """Whether changes by other programs are reported: tried in a folder of our own, then judged for each vault."""
+    """Whether changes by other programs are reported: tried in a folder of our own, then judged for
+    each vault."""
     if not config.watch:
-        yield Finding("Watching", "note", "OBSIDIAN_MCP_WATCH=0: changes are found by scans at each call.")
+        yield Finding(
+            "Watching", "note", "OBSIDIAN_MCP_WATCH=0: changes are found by scans at each call."
+        )
         return
     with tempfile.TemporaryDirectory(prefix="obsidian-mcp-") as folder:
         reported = threading.Event()
@@ -243,7 +312,9 @@ def watching(config: Config) -> Iterator[Finding]:
         watcher.start()
         try:
             if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
-                message = "The system reports no changes; scans at each call find them, a little slower."
+                message = (
+                    "The system reports no changes; scans at each call find them, a little slower."
+                )
                 yield Finding("Watching", "note", message)
                 return
             watcher.drain()
@@ -261,7 +332,11 @@ def watching(config: Config) -> Iterator[Finding]:
             watcher.stop()
     for path in config.vaults:
         if kind := computer.remote_filesystem(str(path.absolute())):
-            yield Finding("Watching", "note", f"{path} is on a network disk ({kind}): its changes are found by scans.")
+            yield Finding(
+                "Watching",
+                "note",
+                f"{path} is on a network disk ({kind}): its changes are found by scans.",
+            )
 
 
 def _within(seconds: float, condition: Callable[[], bool]) -> bool:
@@ -279,16 +354,22 @@ def app(system: System) -> Iterator[Finding]:
     if running:
         yield Finding("Obsidian app", "fine", "is running")
     else:
-        yield Finding("Obsidian app", "note", "is not running; only what the app alone can do needs it.")
+        yield Finding(
+            "Obsidian app", "note", "is not running; only what the app alone can do needs it."
+        )
     subject = "Obsidian command"
     try:
-        command = computer.find_app_command(system.environ, system.platform, system.environ.get("OBSIDIAN_MCP_CLI"))
+        command = computer.find_app_command(
+            system.environ, system.platform, system.environ.get("OBSIDIAN_MCP_CLI")
+        )
     except AppError as error:
         yield Finding(subject, "problem", error.message)
         return
     if command is None:
         remedy = "In Obsidian 1.12 or later: Settings > General > Command line interface."
-        yield Finding(subject, "note", "was not found; only tools that work through the app need it.", remedy)
+        yield Finding(
+            subject, "note", "was not found; only tools that work through the app need it.", remedy
+        )
     elif not running:
         yield Finding(subject, "fine", f"{' '.join(command)} (not tried: the app is not running)")
     else:
@@ -304,7 +385,9 @@ def first_obsidian(system: System) -> Finding:
     """Which program the word `obsidian` starts in a terminal (DOC-05)."""
     subject, program = "Word obsidian", Running.here(system.environ).find(NAME_OF_LINK)
     if program is None:
-        remedy = "obsidian-mcp install obsidian-command links this program, where the app is absent."
+        remedy = (
+            "obsidian-mcp install obsidian-command links this program, where the app is absent."
+        )
         return Finding(subject, "note", "no program of that name is on PATH.", remedy)
     if not is_our_link(Path(program)):
         return Finding(subject, "fine", f"{program} comes first on PATH; it is not this program")
@@ -312,18 +395,26 @@ def first_obsidian(system: System) -> Finding:
     if real is None:
         return Finding(subject, "fine", f"{program} comes first on PATH and is this program")
     message = f"{program} comes first on PATH and is this program; the app's command is {real[0]}."
-    return Finding(subject, "note", message, "obsidian-mcp uninstall obsidian-command leaves the name to the app.")
+    return Finding(
+        subject,
+        "note",
+        message,
+        "obsidian-mcp uninstall obsidian-command leaves the name to the app.",
+    )
 
 
 def plugin(config: Config) -> Iterator[Finding]:
-    """The plugin's bridge, where one is configured (BRIDGE-10), asked as the bridge itself asks it."""
+    """The plugin's bridge, where one is configured (BRIDGE-10), asked as the bridge itself asks
+    it."""
     if not config.bridge:
         return
     subject = "Obsidian plugin"
     try:
         bridge = compose.plugin(config)
     except AppError as error:
-        yield Finding(subject, "problem", error.message, "Correct OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_API_KEY.")
+        yield Finding(
+            subject, "problem", error.message, "Correct OBSIDIAN_MCP_HOST or OBSIDIAN_MCP_API_KEY."
+        )
         return
     try:
         offered = bridge.tools()

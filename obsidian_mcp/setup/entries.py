@@ -1,4 +1,5 @@
-"""One server's entry in the text of a client's configuration file: read, written, taken out, and each change proved."""
+"""One server's entry in the text of a client's configuration file: read, written, taken out, and
+each change proved."""
 
 from __future__ import annotations
 
@@ -32,9 +33,11 @@ def servers(client: McpClient, text: str) -> dict[str, Entry]:
     return {name: entry for name, entry in entries.items() if isinstance(entry, dict)}
 
 
-def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
-    """Return the text with the entry in it and nothing else changed. Members of an existing entry that `entry` does not
-    name stay (a user's `env`), unless `afresh`. Raises: Broken."""
+def write(
+    client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False
+) -> str:
+    """Return the text with the entry in it and nothing else changed. Members of an existing entry
+    that `entry` does not name stay (a user's `env`), unless `afresh`. Raises: Broken."""
     before = _parse(client, text)
     existing = servers(client, text).get(name)
     if existing is None and name in (before.get(client.key) or {}):
@@ -44,7 +47,9 @@ def write(client: McpClient, text: str, name: str, entry: Mapping[str, Any], *, 
         return text
     with _refusal(client, text):
         if client.format == "toml":
-            return put_table(without_table(text, client.key, name) if afresh else text, client.key, name, entry)
+            return put_table(
+                without_table(text, client.key, name) if afresh else text, client.key, name, entry
+            )
         if client.format == "yaml":
             after = put_yaml(text, client.key, name, entry, afresh=afresh)
         elif existing is None or afresh:
@@ -77,7 +82,9 @@ def erase(client: McpClient, text: str, name: str) -> str:
 def _prove(client: McpClient, after: str, expected: dict[str, Any]) -> str:
     """`after`, if it says what is expected, and in that order."""
     written, meant = (
-        {key: value for key, value in data.items() if key != client.key or value}  # an emptied object may stay or go
+        {
+            key: value for key, value in data.items() if key != client.key or value
+        }  # an emptied object may stay or go
         for data in (_parse(client, after), expected)
     )
     if written != meant or list(written) != list(meant):
@@ -96,7 +103,9 @@ def _parse(client: McpClient, text: str) -> dict[str, Any]:
         document = json_text.parse(text)
         if client.format == "json" and document.beyond:
             construct, offset = document.beyond
-            raise Broken(f"has {construct} at {_position(text, offset)}, which {client.title} cannot read")
+            raise Broken(
+                f"has {construct} at {_position(text, offset)}, which {client.title} cannot read"
+            )
         if not isinstance(document.root.value, dict):
             raise Broken("does not hold an object in { }")
         return document.root.value
@@ -108,7 +117,9 @@ def _refusal(client: McpClient, text: str) -> Iterator[None]:
     try:
         yield
     except json_text.Unreadable as error:
-        raise Broken(f"is not valid JSON: at {_position(text, error.offset)} {error.problem}") from error
+        raise Broken(
+            f"is not valid JSON: at {_position(text, error.offset)} {error.problem}"
+        ) from error
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise Broken(f"is not valid TOML: {error}") from error
     except ValueError as error:
@@ -116,8 +127,8 @@ def _refusal(client: McpClient, text: str) -> Iterator[None]:
 
 
 def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text with a server's table that holds `entry`; its other keys stay (TEXT-01, TEXT-02). Raises:
-    ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
+    """Return the text with a server's table that holds `entry`; its other keys stay (TEXT-01,
+    TEXT-02). Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
     import tomlkit
 
     before = tomllib.loads(text)
@@ -135,7 +146,12 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     above, added, below = _changed_lines(text, tomlkit.dumps(document))
     candidates = ["".join([*above, *added, *below])]
     comment = next((at for at in range(len(above), 0, -1) if not above[at - 1].startswith("#")), 0)
-    if is_new and below and comment < len(above) and (comment == 0 or not above[comment - 1].strip()):
+    if (
+        is_new
+        and below
+        and comment < len(above)
+        and (comment == 0 or not above[comment - 1].strip())
+    ):
         if not added[0].strip():
             added = [*added[1:], added[0]]
         # The comment is the next table's.
@@ -147,14 +163,19 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def without_table(text: str, key: str, name: str) -> str:
-    """Return the text without a server's table and those below it; comments behind it are the next table's and stay.
-    Raises: ValueError for a text in which nothing else would stay as it is (TEXT-06)."""
+    """Return the text without a server's table and those below it; comments behind it are the next
+    table's and stay. Raises: ValueError for a text in which nothing else would stay as it is
+    (TEXT-06)."""
     before = tomllib.loads(text)
     if name not in before.get(key, {}):
         return text
     expected = {
         **before,
-        key: {name_of_table: table for name_of_table, table in before[key].items() if name_of_table != name},
+        key: {
+            name_of_table: table
+            for name_of_table, table in before[key].items()
+            if name_of_table != name
+        },
     }
     header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*[.\]]")
     lines, tables = split_lines(text), list[int]()
@@ -185,7 +206,8 @@ def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of `after`: those above a change to `before`, the changed ones with its line ends, those below."""
+    """The lines of `after`: those above a change to `before`, the changed ones with its line ends,
+    those below."""
     old, new = split_lines(before), split_lines(after)
     above, below = common_ends(old, new)
     end = len(new) - below
@@ -198,9 +220,11 @@ def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[
 # YAML: values are written as JSON, which is YAML too
 
 
-def put_yaml(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False) -> str:
-    """Return the text with the entry below `key`; other members of one that is there stay, unless `afresh`. Raises:
-    ValueError for a layout in which there is no place for it."""
+def put_yaml(
+    text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh: bool = False
+) -> str:
+    """Return the text with the entry below `key`; other members of one that is there stay, unless
+    `afresh`. Raises: ValueError for a layout in which there is no place for it."""
     newline = Text(text).newline
     added = [f"{name}:", *(f"  {member}: {_json(value)}" for member, value in entry.items())]
     servers, existing = _find_yaml(text, key), _find_yaml(text, key, name)
@@ -223,14 +247,17 @@ def put_yaml(text: str, key: str, name: str, entry: Mapping[str, Any], *, afresh
     for member, value in entry.items():
         place = _find_yaml(text, key, name, member)
         if place is None:
-            text = _insert(text, (_find_yaml(text, key, name) or existing)[1], [f"{member}: {_json(value)}"])
+            text = _insert(
+                text, (_find_yaml(text, key, name) or existing)[1], [f"{member}: {_json(value)}"]
+            )
         elif before.get(member) != value:
             text = f"{text[: place[0].end_mark.index]}: {_json(value)}{text[_end(place[1]) :]}"
     return text
 
 
 def without_yaml(text: str, key: str, name: str) -> str:
-    """Return the text without the lines of the entry. Raises: ValueError for one that has no lines of its own."""
+    """Return the text without the lines of the entry. Raises: ValueError for one that has no lines
+    of its own."""
     servers, place = _find_yaml(text, key), _find_yaml(text, key, name)
     if servers is None or place is None:
         return text
@@ -253,13 +280,16 @@ def _read_yaml(text: str) -> dict[str, Any]:
 
 
 def _find_yaml(text: str, *names: str) -> tuple[Any, Any] | None:
-    """Return the nodes of a member's key and value; None where there is none of these names in each other."""
+    """Return the nodes of a member's key and value; None where there is none of these names in each
+    other."""
     import yaml
 
     node, pair = yaml.compose(text, yaml.SafeLoader), None
     for name in names:
         pairs = node.value if node is not None and isinstance(node.value, list) else []
-        pair = next((pair for pair in pairs if isinstance(pair, tuple) and pair[0].value == name), None)
+        pair = next(
+            (pair for pair in pairs if isinstance(pair, tuple) and pair[0].value == name), None
+        )
         if pair is None:
             return None
         node = pair[1]
@@ -273,7 +303,8 @@ def _lines_of(text: str, pair: tuple[Any, Any]) -> tuple[int, int]:
 
 
 def _end(node: Any) -> int:
-    """Return where the text of a node ends; the parser counts what follows a block as part of it."""
+    """Return where the text of a node ends; the parser counts what follows a block as part of
+    it."""
     if not isinstance(node.value, list) or node.flow_style or not node.value:
         return int(node.end_mark.index)
     last = node.value[-1]
@@ -281,7 +312,8 @@ def _end(node: Any) -> int:
 
 
 def _insert(text: str, mapping: Any, lines: Sequence[str]) -> str:
-    """Return the text with lines behind the last member. Raises: ValueError for members without lines of their own."""
+    """Return the text with lines behind the last member. Raises: ValueError for members without
+    lines of their own."""
     if mapping.flow_style or not isinstance(mapping.value, list):
         raise ValueError(mapping)
     newline, at = Text(text).newline, _end(mapping)

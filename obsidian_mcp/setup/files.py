@@ -1,4 +1,5 @@
-"""A client's configuration file on disk: read, backed up, replaced in one step (specs/install.md, FILE rules)."""
+"""A client's configuration file on disk: read, backed up, replaced in one step (specs/install.md,
+FILE rules)."""
 
 from __future__ import annotations
 
@@ -33,32 +34,40 @@ def read(path: Path) -> ConfigFile:
     """Raises: ClientConfigRefused for what is there and is no readable UTF-8 file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise ClientConfigRefused(f"'{path}' is not a file. Move it out of the way and try again.")
+            raise ClientConfigRefused(
+                f"'{path}' is not a file. Move it out of the way and try again."
+            )
         data = path.read_bytes()
         data.decode("utf-8")
     except FileNotFoundError:
         if path.is_symlink():
             raise ClientConfigRefused(
-                f"'{path}' is a symbolic link that leads nowhere. Mend or remove the link and try again."
+                f"'{path}' is a symbolic link that leads nowhere. Mend or remove the link and "
+                "try again."
             ) from None
         return ConfigFile(path, None)
     except UnicodeDecodeError as error:
         raise ClientConfigRefused(
-            f"The file '{path}' is not UTF-8 text (byte {error.start}), so it was left as it is. Save it as UTF-8 "
+            f"The file '{path}' is not UTF-8 text (byte {error.start}), so it was left as it is. "
+            "Save it as UTF-8 "
             "in an editor and try again."
         ) from error
     except OSError as error:
         raise ClientConfigRefused(
-            f"The file '{path}' cannot be read: {error.strerror}. Check its permissions and try again."
+            f"The file '{path}' cannot be read: {error.strerror}. Check its permissions and try "
+            "again."
         ) from error
     return ConfigFile(path, data)
 
 
 def replace(before: ConfigFile, text: str) -> Path | None:
-    """Put `text` in the file's place in one step, or in that of the file that a link leads to; return the backup of
-    what was there. Raises: ClientConfigRefused, also when another program has changed it since."""
+    """Put `text` in the file's place in one step, or in that of the file that a link leads to;
+    return the backup of what was there. Raises: ClientConfigRefused, also when another program has
+    changed it since."""
     path, old = before.path, before.data
-    data = (BOM_UTF8 if old is not None and old.startswith(BOM_UTF8) else b"") + text.encode("utf-8")
+    data = (BOM_UTF8 if old is not None and old.startswith(BOM_UTF8) else b"") + text.encode(
+        "utf-8"
+    )
     try:
         target = Path(os.path.realpath(path))
         backup = _back_up(path, old) if old is not None else None
@@ -66,7 +75,8 @@ def replace(before: ConfigFile, text: str) -> Path | None:
             if backup is not None:
                 computer.remove_file(backup)
             raise ClientConfigRefused(
-                f"Another program changed '{path}' at the same moment, so it was left as it is. Try again."
+                f"Another program changed '{path}' at the same moment, so it was left as it is. "
+                "Try again."
             )
         target.parent.mkdir(parents=True, exist_ok=True)
         disk = computer.files_of(target.parent)
@@ -95,16 +105,21 @@ def backups(path: Path) -> list[Path]:
         beside = [entry for entry in path.parent.iterdir() if entry.name.startswith(path.name)]
     except OSError:
         return []
-    return sorted((entry for entry in beside if _BACKUP.fullmatch(entry.name[len(path.name) :])), reverse=True)
+    return sorted(
+        (entry for entry in beside if _BACKUP.fullmatch(entry.name[len(path.name) :])), reverse=True
+    )
 
 
 def _back_up(path: Path, data: bytes) -> Path:
-    """A copy beside the file, readable by no one who could not read the file: it may hold keys of other servers."""
+    """A copy beside the file, readable by no one who could not read the file: it may hold keys of
+    other servers."""
     stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read
     for number in itertools.count(1):
         backup = path.with_name(f"{stem}.bak" if number == 1 else f"{stem}-{number}.bak")
         try:
-            descriptor = os.open(backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(path.stat().st_mode))
+            descriptor = os.open(
+                backup, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(path.stat().st_mode)
+            )
         except FileExistsError:
             continue
         with os.fdopen(descriptor, "wb") as file:
@@ -117,6 +132,7 @@ def _back_up(path: Path, data: bytes) -> Path:
 
 def _unwritable(path: Path, error: OSError) -> ClientConfigRefused:
     return ClientConfigRefused(
-        f"The file '{path}' cannot be written: {error.strerror}. It was left as it is. Check the permissions of "
+        f"The file '{path}' cannot be written: {error.strerror}. It was left as it is. Check the "
+        "permissions of "
         "the file and its folder, and close programs that hold it open."
     )

@@ -1,4 +1,5 @@
-"""Put this server into a client's configuration, and take it out again (specs/install.md, INST rules)."""
+"""Put this server into a client's configuration, and take it out again (specs/install.md, INST
+rules)."""
 
 from __future__ import annotations
 
@@ -38,20 +39,27 @@ class Configured:
     @property
     def environment(self) -> dict[str, str]:
         variables = self.entry.get(self.client.environment)
-        return {str(key): str(value) for key, value in variables.items()} if isinstance(variables, dict) else {}
+        return (
+            {str(key): str(value) for key, value in variables.items()}
+            if isinstance(variables, dict)
+            else {}
+        )
 
     def start(self, system: System) -> probe.ProbeAnswer | str:
-        """Start it as the client will; return its answer, or how it failed, as the end of a sentence."""
+        """Start it as the client will; return its answer, or how it failed, as the end of a
+        sentence."""
         try:
-            return probe.initialize(self.command, {**system.environ, **self.environment}, system.home)
+            return probe.initialize(
+                self.command, {**system.environ, **self.environment}, system.home
+            )
         except probe.NoAnswer as error:
             return str(error)
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange(Configured):
-    """A change made to a file, or planned by a dry run; the entry is as it stands afterwards, or stood before it was
-    removed, and empty where there is none."""
+    """A change made to a file, or planned by a dry run; the entry is as it stands afterwards, or
+    stood before it was removed, and empty where there is none."""
 
     action: Action
     before: str
@@ -70,11 +78,13 @@ def install(
     replace: bool = False,
     dry_run: bool = False,
 ) -> ConfigChange:
-    """Make `name` start `command_line` in the client; the same again changes nothing. Raises: ClientConfigRefused when
-    the file is broken or, without `replace`, the name another program's; InvalidArguments for a bad name."""
+    """Make `name` start `command_line` in the client; the same again changes nothing. Raises:
+    ClientConfigRefused when the file is broken or, without `replace`, the name another program's;
+    InvalidArguments for a bad name."""
     if not _NAME.fullmatch(name):
         raise InvalidArguments(
-            f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and '_': hosts put it before "
+            f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and "
+            "'_': hosts put it before "
             "every tool's name."
         )
     content = files.read(client.file(system))
@@ -85,7 +95,8 @@ def install(
     if foreign and existing is not None and not replace:
         raise ClientConfigRefused(
             f"{client.title} already has a server {name!r}, and it is another program "
-            f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose another name with "
+            f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose "
+            "another name with "
             f"--name, or give --replace to put this one in its place. The file is '{content.path}'."
         )
     entry = client.entry(name, command_line[0], tuple(command_line[1:]))
@@ -96,15 +107,21 @@ def install(
         raise _left_alone(content.path, error) from error
     stands = entries.servers(client, after)[name]
     if content.data is not None and after == text:
-        return ConfigChange(client, content.path, name, stands, "unchanged", before=text, after=after)
+        return ConfigChange(
+            client, content.path, name, stands, "unchanged", before=text, after=after
+        )
     action: Action = "added" if existing is None else "replaced" if foreign else "updated"
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, content.path, name, stands, action, before=text, after=after, backup=backup)
+    return ConfigChange(
+        client, content.path, name, stands, action, before=text, after=after, backup=backup
+    )
 
 
-def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = False) -> ConfigChange:
-    """Take the server out again; where nothing else has changed since, the file is what it was before. Raises:
-    ClientConfigRefused when the file is broken or the name another program's."""
+def uninstall(
+    client: McpClient, system: System, name: str, *, dry_run: bool = False
+) -> ConfigChange:
+    """Take the server out again; where nothing else has changed since, the file is what it was
+    before. Raises: ClientConfigRefused when the file is broken or the name another program's."""
     holding = (server.path for server in list_configured(client, system) if server.name == name)
     content = files.read(next(holding, client.file(system)))
     text = content.text
@@ -113,7 +130,8 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
         return ConfigChange(client, content.path, name, {}, "absent", before=text, after=text)
     if not _is_ours(existing):
         raise ClientConfigRefused(
-            f"The server {name!r} of {client.title} is another program ({' '.join(command_of(existing))}), so it was "
+            f"The server {name!r} of {client.title} is another program "
+            f"({' '.join(command_of(existing))}), so it was "
             f"left as it is. Name ours with --name; the file is '{content.path}'."
         )
     before = _text_before(client, text, name, existing, files.backups(content.path))
@@ -124,13 +142,18 @@ def uninstall(client: McpClient, system: System, name: str, *, dry_run: bool = F
     if before is None and entries.write(client, "", name, existing) == text:
         if not dry_run:
             files.delete(content)
-        return ConfigChange(client, content.path, name, existing, "removed", before=text, after="", deleted=True)
+        return ConfigChange(
+            client, content.path, name, existing, "removed", before=text, after="", deleted=True
+        )
     backup = None if dry_run else files.replace(content, after)
-    return ConfigChange(client, content.path, name, existing, "removed", before=text, after=after, backup=backup)
+    return ConfigChange(
+        client, content.path, name, existing, "removed", before=text, after=after, backup=backup
+    )
 
 
 def list_configured(client: McpClient, system: System) -> list[Configured]:
-    """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file is broken."""
+    """Return this program's entries in the client's files. Raises: ClientConfigRefused when a file
+    is broken."""
     return [
         Configured(client, path, name, entry)
         for path in dict.fromkeys(client.files(system))
@@ -169,12 +192,18 @@ def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
         raise _left_alone(content.path, error) from error
 
 
-def _text_before(client: McpClient, text: str, name: str, entry: Entry, backups: Sequence[Path]) -> str | None:
-    """The backup that installing this entry would turn into the present text; None where there is none."""
+def _text_before(
+    client: McpClient, text: str, name: str, entry: Entry, backups: Sequence[Path]
+) -> str | None:
+    """The backup that installing this entry would turn into the present text; None where there is
+    none."""
     for path in backups:
         try:
             backup = files.read(path).text
-            if name not in entries.servers(client, backup) and entries.write(client, backup, name, entry) == text:
+            if (
+                name not in entries.servers(client, backup)
+                and entries.write(client, backup, name, entry) == text
+            ):
                 return backup
         except (Broken, ClientConfigRefused):  # a backup of something else
             continue
@@ -182,4 +211,6 @@ def _text_before(client: McpClient, text: str, name: str, entry: Entry, backups:
 
 
 def _left_alone(path: Path, error: Broken) -> ClientConfigRefused:
-    return ClientConfigRefused(f"The file '{path}' {error}. It was left as it is; mend it and try again.")
+    return ClientConfigRefused(
+        f"The file '{path}' {error}. It was left as it is; mend it and try again."
+    )

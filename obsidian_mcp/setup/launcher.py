@@ -1,5 +1,6 @@
-"""The command that starts this very program, in absolute paths, for a client that will run it later (INST-05); and its
-link on PATH under the name `obsidian`, where the app's own command is absent (INST-10, INST-11)."""
+"""The command that starts this very program, in absolute paths, for a client that will run it later
+(INST-05); and its link on PATH under the name `obsidian`, where the app's own command is absent
+(INST-10, INST-11)."""
 
 from __future__ import annotations
 
@@ -58,9 +59,12 @@ class Running:
         )
 
 
-def command_line(running: Running, is_program: Callable[[str], bool] = os.path.isfile) -> tuple[str, ...]:
-    """Return the command and its first arguments. An environment of uvx or `pipx run` is swept away some day: there it
-    is uvx or pipx again, with the origin pinned, so that no other package of the name is run."""
+def command_line(
+    running: Running, is_program: Callable[[str], bool] = os.path.isfile
+) -> tuple[str, ...]:
+    """Return the command and its first arguments. An environment of uvx or `pipx run` is swept away
+    some day: there it is uvx or pipx again, with the origin pinned, so that no other package of the
+    name is run."""
     if _UVX.search(running.executable):
         if uvx := running.find("uvx"):
             return (uvx, "--from", running.origin, NAME)
@@ -79,7 +83,8 @@ def command_line(running: Running, is_program: Callable[[str], bool] = os.path.i
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Whether a command starts this program, however installed; `uvx obsidian-mcp` without an origin is another one."""
+    """Whether a command starts this program, however installed; `uvx obsidian-mcp` without an
+    origin is another one."""
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
     if stem in (NAME, DISTRIBUTION):
         return True
@@ -90,7 +95,8 @@ def is_ours(command: str, arguments: list[str]) -> bool:
 
 
 def _origin() -> str:
-    """Return the origin of the installed distribution (PEP 610), or `name==version` if it came from an index."""
+    """Return the origin of the installed distribution (PEP 610), or `name==version` if it came from
+    an index."""
     try:
         text = metadata.distribution(DISTRIBUTION).read_text("direct_url.json")
     except metadata.PackageNotFoundError:
@@ -109,13 +115,17 @@ def _origin() -> str:
 # The link
 
 
-def install_command(system: System, running: Running, vaults: Sequence[KnownVault], *, dry_run: bool = False) -> Path:
-    """Link this program as `obsidian` in the user's folder of programs; return the link. `vaults`: the app's vaults
-    here. Raises: ClientConfigRefused where another `obsidian` is here, InvalidArguments."""
+def install_command(
+    system: System, running: Running, vaults: Sequence[KnownVault], *, dry_run: bool = False
+) -> Path:
+    """Link this program as `obsidian` in the user's folder of programs; return the link. `vaults`:
+    the app's vaults here. Raises: ClientConfigRefused where another `obsidian` is here,
+    InvalidArguments."""
     line = command_line(running)
     if len(line) > 1:
         raise InvalidArguments(
-            f"'{' '.join(line)}' cannot be linked. Install the program first, for example with uv tool install."
+            f"'{' '.join(line)}' cannot be linked. Install the program first, for example with "
+            "uv tool install."
         )
     link = link_path(system, running)
     if is_our_link(link):
@@ -125,11 +135,13 @@ def install_command(system: System, running: Running, vaults: Sequence[KnownVaul
         first_in_path = str(link)
     if first_in_path is not None and not is_our_link(Path(first_in_path)):
         raise ClientConfigRefused(
-            f"There is another obsidian command: {first_in_path}. It was left as it is.", path=first_in_path
+            f"There is another obsidian command: {first_in_path}. It was left as it is.",
+            path=first_in_path,
         )
     if vaults:
         raise ClientConfigRefused(
-            f"The Obsidian app is registered on this computer (it knows the vault {vaults[0].path}) and brings its own "
+            "The Obsidian app is registered on this computer (it knows the vault "
+            f"{vaults[0].path}) and brings its own "
             "obsidian command. Nothing was linked; use obsidian-mcp obsidian.",
             path=str(vaults[0].path),
         )
@@ -143,18 +155,22 @@ def install_command(system: System, running: Running, vaults: Sequence[KnownVaul
 
 
 def uninstall_command(system: System, running: Running, *, dry_run: bool = False) -> Path | None:
-    """Remove the link and return it, None where there is none. Raises: ClientConfigRefused for another program."""
+    """Remove the link and return it, None where there is none. Raises: ClientConfigRefused for
+    another program."""
     link = link_path(system, running)
     if not (link.exists() or link.is_symlink()):
         return None
     if not is_our_link(link):
-        raise ClientConfigRefused(f"{link} is not a link of this program. It was left as it is.", path=str(link))
+        raise ClientConfigRefused(
+            f"{link} is not a link of this program. It was left as it is.", path=str(link)
+        )
     if not dry_run:
         try:
             computer.remove_file(link)
         except OSError as error:
             raise ClientConfigRefused(
-                f"{link} cannot be removed: {error.strerror}. End the programs that run it, then try again.",
+                f"{link} cannot be removed: {error.strerror}. End the programs that run it, then "
+                "try again.",
                 path=str(link),
             ) from error
     return link
@@ -168,12 +184,15 @@ def link_path(system: System, running: Running) -> Path:
 
 
 def is_our_link(path: Path) -> bool:
-    """Whether a file is this program under another name: a link to it, or on Windows a copy of it."""
+    """Whether a file is this program under another name: a link to it, or on Windows a copy of
+    it."""
     resolved = Path(os.path.realpath(path))
     if resolved.stem.lower() == NAME:
         return path.exists() or path.is_symlink()
     beside = path.with_name(f"{NAME}.exe")
     try:
-        return beside.is_file() and path.suffix == ".exe" and path.read_bytes() == beside.read_bytes()
+        return (
+            beside.is_file() and path.suffix == ".exe" and path.read_bytes() == beside.read_bytes()
+        )
     except OSError:
         return False

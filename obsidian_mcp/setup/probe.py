@@ -1,4 +1,5 @@
-"""Start a configured server and see whether it answers, as a client would: one small JSON-RPC exchange (INST-09)."""
+"""Start a configured server and see whether it answers, as a client would: one small JSON-RPC
+exchange (INST-09)."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def initialize(
     seconds: float = SECONDS,
     ending: float = ENDING,
 ) -> ProbeAnswer:
-    """Start `command` in `folder`, shake hands, list the tools, and end it with all it started. Raises: NoAnswer."""
+    """Start `command` in `folder`, shake hands, list the tools, and end it with all it started.
+    Raises: NoAnswer."""
     started = time.monotonic()
     try:
         process = subprocess.Popen(  # noqa: S603 (a list, never a shell)
@@ -52,7 +54,9 @@ def initialize(
             env=dict(environment),
             cwd=folder,
             start_new_session=True,
-            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),  # no console window that flashes up
+            creationflags=getattr(
+                subprocess, "CREATE_NO_WINDOW", 0
+            ),  # no console window that flashes up
         )
     except (OSError, ValueError) as error:
         raise NoAnswer(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
@@ -72,12 +76,16 @@ def initialize(
     server = about if isinstance(about, dict) else {}
     tools = listed.get("tools")
     return ProbeAnswer(
-        answered, str(server.get("name", "?")), str(server.get("version", "?")), len(tools) if tools else 0
+        answered,
+        str(server.get("name", "?")),
+        str(server.get("version", "?")),
+        len(tools) if tools else 0,
     )
 
 
 class _Conversation:
-    """Messages to and from a process, which is ended when its time is over: no pipe is read with a time limit."""
+    """Messages to and from a process, which is ended when its time is over: no pipe is read with a
+    time limit."""
 
     def __init__(self, process: subprocess.Popen[bytes], seconds: float, ending: float) -> None:
         self._process = process
@@ -128,7 +136,9 @@ class _Conversation:
         message = read_json(line)
         if not isinstance(message, dict):
             excerpt = line[:80].decode("utf-8", "replace").strip()
-            raise NoAnswer(f"writes {excerpt!r} to its output, where only protocol messages may stand")
+            raise NoAnswer(
+                f"writes {excerpt!r} to its output, where only protocol messages may stand"
+            )
         return message
 
     def _last_words(self) -> str:
@@ -142,7 +152,8 @@ class _Conversation:
 
 
 def _end(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """Close its input, which ends a good server; then kill it and what it started (uvx starts the server)."""
+    """Close its input, which ends a good server; then kill it and what it started (uvx starts the
+    server)."""
     with suppress(OSError):
         if process.stdin is not None:
             process.stdin.close()

@@ -1,4 +1,5 @@
-"""Choose the model that finds notes by their meaning, download it, or turn it off (specs/semantic.md, SEM-01)."""
+"""Choose the model that finds notes by their meaning, download it, or turn it off
+(specs/semantic.md, SEM-01)."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 
 
 def choose(config: Config, choice: Choice) -> int:
-    """Try a model, and use it from now on; return how many numbers its vectors have. Raises: SemanticUnavailable."""
+    """Try a model, and use it from now on; return how many numbers its vectors have. Raises:
+    SemanticUnavailable."""
     computer.check_packages()
     (vector,) = vault_builder.embedder(config, choice).embed(["ready"])
     config.state.mkdir(parents=True, exist_ok=True)
@@ -22,7 +24,8 @@ def choose(config: Config, choice: Choice) -> int:
 
 
 def download(config: Config, model: str) -> Path:
-    """Download a model, with progress on the terminal, and return its folder. Raises: SemanticUnavailable."""
+    """Download a model, with progress on the terminal, and return its folder. Raises:
+    SemanticUnavailable."""
     folder = config.cache / "models" / model.replace("/", "--")
     computer.download_model(model, folder)
     return folder

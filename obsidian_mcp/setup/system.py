@@ -1,5 +1,5 @@
-"""The computer as the installer sees it: which system, whose home, which environment; and the vaults that the Obsidian
-app knows on it, with what matters for choosing one (semantics 6.1)."""
+"""The computer as the installer sees it: which system, whose home, which environment; and the
+vaults that the Obsidian app knows on it, with what matters for choosing one (semantics 6.1)."""
 
 from __future__ import annotations
 
@@ -29,11 +29,14 @@ class System:
         """Raises: InvalidArguments for an account without a home folder."""
         home = expand_home("~")
         if not home.is_absolute():
-            raise InvalidArguments("This account has no home folder, where clients keep settings. Set HOME.")
+            raise InvalidArguments(
+                "This account has no home folder, where clients keep settings. Set HOME."
+            )
         return cls(sys.platform, home, os.environ)
 
     def folder(self, variable: str, default: str) -> Path:
-        """The folder that a variable names, or `default` below the home. A relative one does not count (XDG)."""
+        """The folder that a variable names, or `default` below the home. A relative one does not
+        count (XDG)."""
         named = Path(self.environ.get(variable, ""))
         return named if named.is_absolute() else self.home / default
 
@@ -59,14 +62,17 @@ class KnownVault(NamedTuple):
 
 
 def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
-    """Every vault of the first registry there is, those that can be used first, then open ones, then the last used."""
+    """Every vault of the first registry there is, those that can be used first, then open ones,
+    then the last used."""
     for rows in filter(None, computer.registries(app_folders)):
         paths = [Path(row.path) for row in rows]
         vaults = [
             KnownVault(path.name or str(path), path, row.open, row.opened, problem_of(path))
             for row, path in zip(rows, paths, strict=True)
         ]
-        return sorted(vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened))
+        return sorted(
+            vaults, key=lambda vault: (bool(vault.problem), not vault.open, -vault.opened)
+        )
     return []
 
 

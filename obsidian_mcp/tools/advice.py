@@ -23,10 +23,13 @@ def usable_advice(offer: Offer, message: str) -> str:
 
     def usable_names(advised: re.Match[str]) -> str:
         names = [
-            name if name in listed or name not in ours else name[len(PREFIX) :] for name in advised[0].split(" or ")
+            name if name in listed or name not in ours else name[len(PREFIX) :]
+            for name in advised[0].split(" or ")
         ]
         return " or ".join(name for name in names if name in listed or name.startswith(PREFIX))
 
     first, *clauses = re.split(r"(?<=[.;]) ", message)
     kept = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
-    return re.sub(";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in kept)]))
+    return re.sub(
+        ";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in kept)])
+    )

@@ -39,31 +39,40 @@ class AppAnswer:
 @tool(title="Obsidian app: commands, plugins, Sync", needs_app=True)
 def app_info(
     app: App,
-    topic: Annotated[Topic, Argument(description="history, history_read: a note's versions")] = "commands",
+    topic: Annotated[
+        Topic, Argument(description="history, history_read: a note's versions")
+    ] = "commands",
     name: Annotated[str, Argument(description="Note of the history")] = "",
     text: Annotated[str, Argument(description="Part of command ids")] = "",
     version: Annotated[int, Argument(description="1: newest", ge=1)] = 1,
     vault: VaultName = "",
 ) -> AppAnswer | DocumentAnswer:
-    """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a note."""
+    """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a
+    note."""
     if topic.startswith("history") and not name.strip():
         raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
     opened = app.vaults.get(vault)
     path = _path(opened, name) if name else VaultPath("")
     if topic in ("commands", "sync") and opened.policy.restricts_reading:
         # Commands of plugins bear the names of notes, such as templates and bookmarks (POL-18).
-        raise PermissionDenied(f"{topic.capitalize()} tell of the whole vault, of which only a part may be read here.")
+        raise PermissionDenied(
+            f"{topic.capitalize()} tell of the whole vault, of which only a part may be read here."
+        )
     obsidian = app.vaults.obsidian(vault)
     match topic:
         case "commands":
-            commands = [command for command in obsidian.commands() if text.lower() in command.lower()]
+            commands = [
+                command for command in obsidian.commands() if text.lower() in command.lower()
+            ]
             return AppAnswer(commands=commands[:SHOWN], total=len(commands))
         case "history":
             versions = obsidian.history(path)
             return AppAnswer(path, versions=[*versions[:SHOWN]], total=len(versions))
         case "history_read":
             version_text = printable(obsidian.history_read(path, version))
-            return DocumentAnswer(AppAnswer(path, cut=len(version_text) > PAGE or None), version_text[:PAGE])
+            return DocumentAnswer(
+                AppAnswer(path, cut=len(version_text) > PAGE or None), version_text[:PAGE]
+            )
         case "plugins":
             plugins = obsidian.plugins()
             return AppAnswer(plugins=[*plugins[:SHOWN]], total=len(plugins))
@@ -91,15 +100,19 @@ def app_command(
     opened = app.vaults.get(vault)
     if javascript and not app.config.app.allow_eval:
         raise PermissionDenied(
-            "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval."
+            "JavaScript is not run in the app: the user has not allowed it. It needs the option "
+            "--allow-eval."
         )
-    opened.policy.check_free_hand(f"run the app's command {command!r}" if command else "run JavaScript in the app")
+    opened.policy.check_free_hand(
+        f"run the app's command {command!r}" if command else "run JavaScript in the app"
+    )
     obsidian = app.vaults.obsidian(vault)
     return _cut_answer(obsidian.run_command(command) if command else obsidian.evaluate(javascript))
 
 
 def _path(vault: Vault, name: str) -> VaultPath:
-    """The file that is meant, also one that is not there any more, of which the app has versions."""
+    """The file that is meant, also one that is not there any more, of which the app has
+    versions."""
     try:
         return vault.find(name).path
     except NoteNotFound:

@@ -1,5 +1,6 @@
-"""The arguments of a tool: what its signature says, their JSON schema, and how those of a call are read (TOOL-03).
-Models and hosts send what is meant in many forms; a form that one tool accepts is accepted by all."""
+"""The arguments of a tool: what its signature says, their JSON schema, and how those of a call are
+read (TOOL-03). Models and hosts send what is meant in many forms; a form that one tool accepts is
+accepted by all."""
 
 from __future__ import annotations
 
@@ -8,23 +9,41 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from types import NoneType, UnionType
-from typing import Annotated, Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import (
+    Annotated,
+    Any,
+    Final,
+    Literal,
+    NamedTuple,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from obsidian_mcp import json_codec, logger
 from obsidian_mcp.errors import InvalidArguments
 
 HOST_MEMBERS: Final[Mapping[str, str]] = {
     "task_progress": "Cline",  # cline/cline#8256, #9684
-    "toolCallId": "n8n",  # n8n-io/n8n#21500, #21716; the other members of its agent in mpeirone/zabbix-mcp-server#27
+    # n8n-io/n8n#21500, #21716; the other members of its agent in mpeirone/zabbix-mcp-server#27
+    "toolCallId": "n8n",
     "tool": "n8n",
     "sessionId": "n8n",
     "action": "n8n",
     "chatInput": "n8n",
 }
-"""What hosts add to the arguments of every call. A tool that has an argument of that name keeps it."""
+"""What hosts add to the arguments of every call. A tool that has an argument of that name keeps
+it."""
 NO_VALUES: Final = ("null", "undefined", "None")
 """Text that a model writes where it means no value."""
-_TYPES: Final[Mapping[Any, str]] = {str: "string", int: "integer", bool: "boolean", list: "array", dict: "object"}
+_TYPES: Final[Mapping[Any, str]] = {
+    str: "string",
+    int: "integer",
+    bool: "boolean",
+    list: "array",
+    dict: "object",
+}
 _IN_WORDS: Final = {
     "string": "a string",
     "integer": "a whole number",
@@ -36,7 +55,8 @@ _IN_WORDS: Final = {
 _TRUE: Final = ("true", "1", "yes", "on")
 _FALSE: Final = ("false", "0", "no", "off")
 LARGEST_INTEGER: Final = 2**53
-"""Larger whole numbers are not the same in every reader of JSON, and SQLite takes none of 64 bits."""
+"""Larger whole numbers are not the same in every reader of JSON, and SQLite takes none of 64
+bits."""
 _WHOLE_NUMBER: Final = re.compile(r"\s*([+-]?\d{1,18})(?:\.0*)?\s*")
 _SHOWN_CHARACTERS: Final = 60
 
@@ -56,7 +76,8 @@ class Argument(NamedTuple):
     """A size of pages: `le` holds for models only, because a person gets everything (CLI-10)."""
 
 
-# Parameters that several tools share. Their descriptions are read by models: every word costs tokens.
+# Parameters that several tools share. Their descriptions are read by models: every word costs
+# tokens.
 
 MOST_RESULTS: Final = 500
 """Entries of one page for a model."""
@@ -100,13 +121,19 @@ class ToolParameter(NamedTuple):
             for words, bound in (("at least", self.field.ge), ("at most", largest))
             if bound is not None
         ]
-        return kind + (f" of {' and '.join(bounds)}" if bounds else " that is not empty" * bool(self.field.min_length))
+        return kind + (
+            f" of {' and '.join(bounds)}"
+            if bounds
+            else " that is not empty" * bool(self.field.min_length)
+        )
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON schema, without what says nothing to a model (TOOL-08)."""
         field = self.field
         members = {
-            "default": None if self.default in ("", False, [], {}) or self.name == "limit" else self.default,
+            "default": None
+            if self.default in ("", False, [], {}) or self.name == "limit"
+            else self.default,
             "description": field.description or None,
             "enum": list(self.choices or field.suggested) or None,
             "items": {"type": self.items} if self.items else None,
@@ -119,7 +146,8 @@ class ToolParameter(NamedTuple):
         return {name: value for name, value in members.items() if value is not None}
 
     def read(self, value: Any, *, whole: bool) -> Any:
-        """Return the value in the parameter's type. Raises: ValueError for one that means nothing here."""
+        """Return the value in the parameter's type. Raises: ValueError for one that means nothing
+        here."""
         read = _READERS[self.type](value, self.items) if self.items else _READERS[self.type](value)
         field = self.field
         fits = (
@@ -163,17 +191,22 @@ def _parameter(parameter: inspect.Parameter, annotation: Any) -> ToolParameter:
 
 
 def schema(parameters: Mapping[str, ToolParameter]) -> dict[str, Any]:
-    """Return the JSON schema of a tool's arguments. That others are refused goes without saying (TOOL-08)."""
+    """Return the JSON schema of a tool's arguments. That others are refused goes without saying
+    (TOOL-08)."""
     required = [name for name, parameter in parameters.items() if parameter.is_required]
     properties = {name: parameter.schema() for name, parameter in parameters.items()}
-    return {"properties": properties, **({"required": required} if required else {}), "type": "object"}
+    return {
+        "properties": properties,
+        **({"required": required} if required else {}),
+        "type": "object",
+    }
 
 
 def read(
     tool: str, parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any], *, whole: bool
 ) -> dict[str, Any]:
-    """Return every argument of a call in its type, or its default; with `whole`, for a person, no page is too large.
-    Raises: InvalidArguments that names each argument at fault."""
+    """Return every argument of a call in its type, or its default; with `whole`, for a person, no
+    page is too large. Raises: InvalidArguments that names each argument at fault."""
     values: dict[str, Any] = {}
     faults: list[tuple[str, str, str, str]] = []
     """Argument, what was expected, what came, the sentence."""
@@ -184,29 +217,47 @@ def read(
                 note_host_member(tool, name)
             else:
                 faults.append(
-                    (name, f"one of {', '.join(parameters)}", "an unknown argument", _unknown(tool, parameters, name))
+                    (
+                        name,
+                        f"one of {', '.join(parameters)}",
+                        "an unknown argument",
+                        _unknown(tool, parameters, name),
+                    )
                 )
         elif value is not None and (value != "" or parameter.takes_empty):
             try:
                 values[name] = parameter.read(value, whole=whole)
             except (ValueError, TypeError):
                 expected, came = parameter.describe(value), _show_value(value)
-                faults.append((name, expected, came, f"Argument {name!r} must be {expected}, but {came} came."))
+                faults.append(
+                    (
+                        name,
+                        expected,
+                        came,
+                        f"Argument {name!r} must be {expected}, but {came} came.",
+                    )
+                )
     at_fault = {fault[0] for fault in faults}
     for name, parameter in parameters.items():
         if name not in values and name not in at_fault:
             if parameter.is_required:
                 expected = parameter.describe()
-                faults.append((name, expected, "nothing", f"Missing required argument: {name} ({expected})."))
+                faults.append(
+                    (name, expected, "nothing", f"Missing required argument: {name} ({expected}).")
+                )
             values[name] = parameter.default
     if faults:
-        named = [{"argument": name, "expected": expected, "came": came} for name, expected, came, _ in faults]
+        named = [
+            {"argument": name, "expected": expected, "came": came}
+            for name, expected, came, _ in faults
+        ]
         raise InvalidArguments(" ".join(fault[3] for fault in faults), tool=tool, arguments=named)
     return values
 
 
 def advice(parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any]) -> str:
-    """Return what to say of a call that failed and has text such as `null` where no value was meant; mostly empty."""
+    """Return what to say of a call that failed and has text such as `null` where no value was
+    meant; mostly empty."""
     meant = [name for name, value in arguments.items() if value in NO_VALUES and name in parameters]
     optional = [name for name in meant if not parameters[name].is_required]
     return f" If no value is meant, leave {' and '.join(optional)} out." if optional else ""
@@ -232,7 +283,8 @@ def read_string(value: Any) -> str:
 
 
 def read_integer(value: Any) -> int:
-    """Return a whole number, also of its text. Raises: ValueError, also for more than LARGEST_INTEGER."""
+    """Return a whole number, also of its text. Raises: ValueError, also for more than
+    LARGEST_INTEGER."""
     if isinstance(value, bool):
         raise ValueError(value)
     if not isinstance(value, int):
@@ -273,7 +325,11 @@ def read_array(value: Any, items: str) -> list[Any]:
     """Return a list, also of its JSON text or of the only entry. Raises: ValueError."""
     array = read_json(value)
     is_list = isinstance(array, list)
-    if items == "string" and isinstance(value, str) and not (is_list and set(map(type, array)) <= {str}):
+    if (
+        items == "string"
+        and isinstance(value, str)
+        and not (is_list and set(map(type, array)) <= {str})
+    ):
         array = value  # a name such as 2026 or [[Note]] is JSON too
     return [_READERS[items](entry) for entry in (array if isinstance(array, list) else [array])]
 
@@ -297,7 +353,9 @@ def _unknown(tool: str, parameters: Mapping[str, ToolParameter], name: str) -> s
 
 def note_host_member(tool: str, name: str) -> None:
     """Say in the log that one of HOST_MEMBERS was left out of a call."""
-    logger(__name__).info("%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name])
+    logger(__name__).info(
+        "%s: left out the argument %s, which %s adds", tool, name, HOST_MEMBERS[name]
+    )
 
 
 def _show_value(value: object) -> str:

@@ -15,7 +15,13 @@ from obsidian_mcp.core.links.resolve import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import printable, write_count
-from obsidian_mcp.core.text.vault_path import VaultPath, check_creatable, extension, name_key, parent
+from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
+    check_creatable,
+    extension,
+    name_key,
+    parent,
+)
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
@@ -62,7 +68,9 @@ def attachments(
     name: Annotated[str, Argument(description="Show this file")] = "",
     pages: Annotated[str, Argument(description="Of a PDF, such as 3-7")] = "",
     note: Annotated[str, Argument(description="What this note embeds")] = "",
-    query: Annotated[str, Argument(description="Part of the path, or image, pdf, audio, video")] = "",
+    query: Annotated[
+        str, Argument(description="Part of the path, or image, pdf, audio, video")
+    ] = "",
     unused: Annotated[bool, Argument(description="Linked nowhere")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
@@ -78,7 +86,9 @@ def attachments(
     elif unused:
         answer = opened.graph.orphans(attachments=True)
         embeds = [
-            _describe(entry) for path in answer.value if (entry := opened.at(path)) and media.is_attachment(entry.path)
+            _describe(entry)
+            for path in answer.value
+            if (entry := opened.at(path)) and media.is_attachment(entry.path)
         ]
         incomplete = answer.notice
     else:
@@ -128,63 +138,101 @@ class ReadAttachment:
     note: str | None = None
 
 
-def _read(app: App, entry: FileEntry, vault: Vault, pages: str) -> DocumentAnswer | PictureAnswer | ReadAttachment:
+def _read(
+    app: App, entry: FileEntry, vault: Vault, pages: str
+) -> DocumentAnswer | PictureAnswer | ReadAttachment:
     kind = media.kind_of(entry.path)
     facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
     if kind in ("audio", "video"):
         return replace(facts, note="Sound and film cannot be shown to a model.")
     data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
-        return DocumentAnswer(facts, printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE]))
+        return DocumentAnswer(
+            facts, printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE])
+        )
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
     if kind != "image":
-        raise NotShowable(f"{str(entry.path)!r} is neither an image, a PDF nor text: it cannot be shown.")
+        raise NotShowable(
+            f"{str(entry.path)!r} is neither an image, a PDF nor text: it cannot be shown."
+        )
     return _image(app, facts, data)
 
 
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
     size, mime = media.picture_size(data), media.picture_type(data)
-    fits = mime is not None and len(data) <= IMAGE_BYTES and size is not None and max(size) <= IMAGE_SIDE
+    fits = (
+        mime is not None
+        and len(data) <= IMAGE_BYTES
+        and size is not None
+        and max(size) <= IMAGE_SIDE
+    )
     picture = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
-    return PictureAnswer(replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, picture)
+    return PictureAnswer(
+        replace(facts, width=width, height=height, shrunk=None if fits else True), shown_as, picture
+    )
 
 
-def _pdf(app: App, facts: ReadAttachment, data: bytes, pages: str) -> DocumentAnswer | PictureAnswer:
+def _pdf(
+    app: App, facts: ReadAttachment, data: bytes, pages: str
+) -> DocumentAnswer | PictureAnswer:
     if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
-        raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages")
+        raise InvalidArguments(
+            f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages"
+        )
     start, dash, end = pages.strip().partition("-")
     first = int(start or 1)
     last = int(end) if end else (first if pages and not dash else 10**9)
     if first < 1 or last < first:
-        raise InvalidArguments(f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages")
+        raise InvalidArguments(
+            f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages"
+        )
     total, texts = app.media().pdf_text(data, first, last, PAGE)
     if not texts:
         pages_there = write_count(total, "page")
-        raise InvalidArguments(f"The PDF has {pages_there}, so there is no page {first}.", argument="pages")
+        raise InvalidArguments(
+            f"The PDF has {pages_there}, so there is no page {first}.", argument="pages"
+        )
     until = first + len(texts) - 1
     last_asked = min(last, total)
     following = f"{until + 1}-{last_asked}" if until < last_asked else None
-    note = None if any(text.strip() for text in texts) else "These pages hold no text: they may be scanned images."
-    pages_read = replace(facts, pages=f"{first}-{until}", total_pages=total, next_pages=following, note=note)
+    note = (
+        None
+        if any(text.strip() for text in texts)
+        else "These pages hold no text: they may be scanned images."
+    )
+    pages_read = replace(
+        facts, pages=f"{first}-{until}", total_pages=total, next_pages=following, note=note
+    )
     if pages_read.note is not None:
         return _page_image(app, pages_read, data, first, last_asked)
     without = [str(first + number) for number, text in enumerate(texts) if not text.strip()]
     if without:
         named = ", ".join(without[:PAGES_NAMED]) + (" …" if len(without) > PAGES_NAMED else "")
         pages_read = replace(
-            pages_read, note=f"Pages without text: {named}. Ask for one of them alone to see its image."
+            pages_read,
+            note=f"Pages without text: {named}. Ask for one of them alone to see its image.",
         )
-    body = "\n".join(f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts))
+    body = "\n".join(
+        f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts)
+    )
     return DocumentAnswer(pages_read, printable(body))
 
 
-def _page_image(app: App, facts: ReadAttachment, data: bytes, number: int, last: int) -> DocumentAnswer | PictureAnswer:
-    """Return the first of some pages without text as an image, or that there is no text where it cannot be drawn."""
+def _page_image(
+    app: App, facts: ReadAttachment, data: bytes, number: int, last: int
+) -> DocumentAnswer | PictureAnswer:
+    """Return the first of some pages without text as an image, or that there is no text where it
+    cannot be drawn."""
     following = f"{number + 1}-{last}" if number < last else None
-    page_read = replace(facts, pages=str(number), note="The page has no text: this is its image.", next_pages=following)
+    page_read = replace(
+        facts,
+        pages=str(number),
+        note="The page has no text: this is its image.",
+        next_pages=following,
+    )
     try:
         return _image(app, page_read, app.media().pdf_page(data, number, IMAGE_SIDE))
     except NotShowable as error:
@@ -211,7 +259,8 @@ def add_attachment(
     note: Annotated[str, Argument(description="Note that it is for")] = "",
     vault: VaultName = "",
 ) -> Added:
-    """Add an image or other file, into the attachment folder unless name has one; returns the embed."""
+    """Add an image or other file, into the attachment folder unless name has one; returns the
+    embed."""
     opened = app.vaults.get(vault)
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
@@ -226,14 +275,17 @@ def add_attachment(
             opened.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
-            link = generate_link(opened.catalog, path, source_path, settings=opened.settings, embed=is_shown)
+            link = generate_link(
+                opened.catalog, path, source_path, settings=opened.settings, embed=is_shown
+            )
         except InvalidName:  # the file is there, whatever its name holds
             link = f"![[{path}]]"
     return Added(path, len(content), link, None if entry is None else True, warnings or None)
 
 
 def _taken_over(vault: Vault, path: VaultPath) -> list[str]:
-    """A warning with the files whose links lead to a new file and no longer to another one of its name (RENAME-04)."""
+    """A warning with the files whose links lead to a new file and no longer to another one of its
+    name (RENAME-04)."""
     if not vault.catalog.named(path.rpartition("/")[2]):
         return []
     links = move.displaced(vault, path)
@@ -262,7 +314,9 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
     folder, _, own = path.rpartition("/")
     path = vault.catalog.parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
     if extension(path) in ("", *(".md", ".canvas", ".base")):
-        raise InvalidName(f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name)
+        raise InvalidName(
+            f"{name!r} needs the extension of an attachment, such as .png or .pdf.", name=name
+        )
     if "/" not in path:
         folder = vault.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
@@ -276,7 +330,8 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
 
 
 def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, FileEntry | None]:
-    """The path, or with a number where it is taken, as the app does; and the file that has these very bytes."""
+    """The path, or with a number where it is taken, as the app does; and the file that has these
+    very bytes."""
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
@@ -287,4 +342,6 @@ def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
             return entry.path, entry
         if entry is None and not vault.files.exists(disk):
             return candidate, None
-    raise NoteExists(f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path)
+    raise NoteExists(
+        f"{str(path)!r} and {COPIES} numbered copies exist already. Choose another name.", path=path
+    )

@@ -12,7 +12,15 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations.batch import CallSequence
 from obsidian_mcp.core.vault.draft import DraftVault
-from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, RemoveFolder, Write, difference
+from obsidian_mcp.core.vault.operation import (
+    Create,
+    MakeFolder,
+    Move,
+    Operation,
+    RemoveFolder,
+    Write,
+    difference,
+)
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -39,7 +47,8 @@ SAID_BY_ALL = {"tool", "path"}
 class Batch:
     calls: int
     results: list[dict[str, Any]] | None
-    """What the answers of the calls say beside the files that they changed, with the number of the call."""
+    """What the answers of the calls say beside the files that they changed, with the number of the
+    call."""
     total: int
     """Files that were changed, or with dry_run would be."""
     changed: list[str]
@@ -52,7 +61,8 @@ class Batch:
 def batch(
     app: App,
     calls: Annotated[
-        list[dict[str, Any]], Argument(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]')
+        list[dict[str, Any]],
+        Argument(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]'),
     ],
     dry_run: DryRun = False,
     vault: VaultName = "",
@@ -64,19 +74,33 @@ def batch(
     read = [_read(app, number, given) for number, given in enumerate(calls, 1)]
     opened = app.vaults.get(vault)
     try:
-        made = CallSequence(opened, [partial(_make, app, *one) for one in read]).make(dry_run=dry_run)
+        made = CallSequence(opened, [partial(_make, app, *one) for one in read]).make(
+            dry_run=dry_run
+        )
     except AppError as error:
         if (number := error.data.get("call")) is not None:
             named, _ = read[number - 1]
-            error.message = f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
+            error.message = (
+                f"Call {number} ({named.name}): {error.message} Nothing of the batch was changed."
+            )
         raise
     operations = made.operations
-    answers = (_result(named, outcome) for (named, _), outcome in zip(read, made.answers, strict=True))
-    said_more = ({"call": number, **said} for number, said in enumerate(answers, 1) if said.keys() - SAID_BY_ALL)
+    answers = (
+        _result(named, outcome) for (named, _), outcome in zip(read, made.answers, strict=True)
+    )
+    said_more = (
+        {"call": number, **said}
+        for number, said in enumerate(answers, 1)
+        if said.keys() - SAID_BY_ALL
+    )
     results = list(said_more) or None
     if not operations:
         return Batch(len(calls), results, 0, [])
-    changed = list(dict.fromkeys(str(opened.catalog.path_of(one.disk)) for one in operations if _is_of_file(one)))
+    changed = list(
+        dict.fromkeys(
+            str(opened.catalog.path_of(one.disk)) for one in operations if _is_of_file(one)
+        )
+    )
     diff = shown_diff(map(_lines, operations)) if dry_run else None
     return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff=diff)
 
@@ -84,7 +108,9 @@ def batch(
 def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:
     """Return the tool and the arguments of a call. Raises: InvalidArguments."""
     name = given.get("tool")
-    arguments = given.get("arguments", {key: value for key, value in given.items() if key != "tool"})
+    arguments = given.get(
+        "arguments", {key: value for key, value in given.items() if key != "tool"}
+    )
     usable = [
         entry.name
         for entry in offer_of(app.config).usable().values()
@@ -98,14 +124,18 @@ def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[s
     if not isinstance(arguments, dict):
         raise _wrong(number, "its arguments must be an object")
     if "arguments" in given and (others := given.keys() - {"tool", "arguments"}):
-        raise _wrong(number, f"{', '.join(sorted(others))} stands beside 'arguments' and belongs into it")
+        raise _wrong(
+            number, f"{', '.join(sorted(others))} stands beside 'arguments' and belongs into it"
+        )
     if arguments.get("vault") or arguments.get("dry_run"):
         raise _wrong(number, "vault and dry_run are arguments of the batch")
     return named, arguments
 
 
 def _wrong(number: int, problem: str) -> InvalidArguments:
-    return InvalidArguments(f"Call {number}: {problem}. Nothing was changed.", argument="calls", call=number)
+    return InvalidArguments(
+        f"Call {number}: {problem}. Nothing was changed.", argument="calls", call=number
+    )
 
 
 class _Drafts:
@@ -125,7 +155,9 @@ class _Drafts:
 def _make(app: App, named: Tool, arguments: dict[str, Any], drafted: DraftVault) -> Outcome:
     """Make one call on the draft. Raises: AppError."""
     # A person agrees to the change as a whole, when it is made (POL-04).
-    return call(app.replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True})
+    return call(
+        app.replace(vaults=_Drafts(app.vaults, drafted)), named.name, {**arguments, CONFIRM: True}
+    )
 
 
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
@@ -136,7 +168,11 @@ def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
         if key not in UNTRUE_LATER and value != [] and (key, value) not in USUAL
     }
     if len(json_codec.encode(data, asdict)) > ANSWER_BYTES:
-        data = {key: value for key, value in data.items() if not isinstance(value, list | dict) and key != "diff"}
+        data = {
+            key: value
+            for key, value in data.items()
+            if not isinstance(value, list | dict) and key != "diff"
+        }
     return {"tool": named.name.removeprefix(PREFIX), **data}
 
 

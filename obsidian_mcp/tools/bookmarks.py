@@ -45,14 +45,25 @@ class ChangedBookmark(ListedBookmark):
 
 @tool(title="Bookmarks")
 def list_bookmarks(
-    app: App, text: Annotated[str, Argument(description="Part of target or title")] = "", vault: VaultName = ""
+    app: App,
+    text: Annotated[str, Argument(description="Part of target or title")] = "",
+    vault: VaultName = "",
 ) -> Bookmarks:
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)
-    bookmarks, sought = stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy), text.casefold()
-    matching = [bookmark for bookmark in bookmarks if sought in f"{bookmark.target} {bookmark.title}".casefold()]
+    bookmarks, sought = (
+        stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy),
+        text.casefold(),
+    )
+    matching = [
+        bookmark
+        for bookmark in bookmarks
+        if sought in f"{bookmark.target} {bookmark.title}".casefold()
+    ]
     listed = [
-        ListedBookmark(bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None)
+        ListedBookmark(
+            bookmark.kind, bookmark.target, bookmark.title or None, bookmark.group or None
+        )
         for bookmark in matching
     ]
     return Bookmarks(*first_of(listed, MOST_RESULTS))
@@ -86,19 +97,25 @@ def edit_bookmarks(
             if not changed or attempt.commit("edit_bookmarks", [_write(data, after)]):
                 break
     shown_title, shown_group = bookmark.title or None, bookmark.group or None
-    return ChangedBookmark(bookmark.kind, bookmark.target, shown_title, shown_group, changed=changed)
+    return ChangedBookmark(
+        bookmark.kind, bookmark.target, shown_title, shown_group, changed=changed
+    )
 
 
 def _write(before: bytes | None, body: str) -> Operation:
     """Return the operation that gives the file of the bookmarks a text."""
-    from obsidian_mcp.core.vault.operation import Create, Write  # lists of bookmarks load none of it
+    from obsidian_mcp.core.vault.operation import (
+        Create,
+        Write,
+    )  # lists of bookmarks load none of it
 
     written = Text(body, before is not None and Text.decode(before).bom).encode()
     return Create(stored.PATH, written) if before is None else Write(stored.PATH, before, written)
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
-    """The file without a bookmark named as it is listed, or as `add` takes it. Raises: NoteNotFound, AmbiguousName."""
+    """The file without a bookmark named as it is listed, or as `add` takes it. Raises:
+    NoteNotFound, AmbiguousName."""
     try:
         return stored.remove(body, target, vault.policy)
     except NoteNotFound as missing:
@@ -123,7 +140,9 @@ def _bookmark(vault: Vault, target: str, title: str, group: str) -> Bookmark:
     entry = vault.find(name)
     if mark:
         if not is_note(entry.path):
-            raise InvalidArguments(f"{str(entry.path)!r} is no note, so it has no headings.", argument="target")
+            raise InvalidArguments(
+                f"{str(entry.path)!r} is no note, so it has no headings.", argument="target"
+            )
         from obsidian_mcp.core.note import parser, sections  # what listing them does without
 
         sections.find(parser.parse(vault.read_text(entry).text.body), f"#{subpath}", by_link=True)

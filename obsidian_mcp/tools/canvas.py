@@ -11,9 +11,21 @@ from typing import Annotated, Any, get_args
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.catalog import Content
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
-from obsidian_mcp.core.note.canvas_edits import AddCard, Connect, Disconnect, EditCard, MoveCard, RemoveCard
+from obsidian_mcp.core.note.canvas_edits import (
+    AddCard,
+    Connect,
+    Disconnect,
+    EditCard,
+    MoveCard,
+    RemoveCard,
+)
 from obsidian_mcp.core.note.canvas_layout import EdgeSide, Side
-from obsidian_mcp.core.note.canvas_outline import CanvasOutline, OutlinedCard, cut_title, outline_canvas
+from obsidian_mcp.core.note.canvas_outline import (
+    CanvasOutline,
+    OutlinedCard,
+    cut_title,
+    outline_canvas,
+)
 from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
@@ -25,7 +37,17 @@ from obsidian_mcp.core.vault.rewritten import stale
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
-from .arguments import Argument, DryRun, Etag, Name, VaultName, read_array, read_boolean, read_number, read_string
+from .arguments import (
+    Argument,
+    DryRun,
+    Etag,
+    Name,
+    VaultName,
+    read_array,
+    read_boolean,
+    read_number,
+    read_string,
+)
 from .paging import PAGE, next_offset, shown_diff
 from .registry import DocumentAnswer, tool
 
@@ -60,7 +82,9 @@ def read_canvas(
     groups = sum(card.kind == "group" for card in outlined.cards)
     text = printable(_render_outline(outlined))
     cards, following = len(outlined.cards) - groups, next_offset(offset, PAGE, len(text))
-    facts = ReadCanvas(content.entry.path, content.etag, cards, groups, len(outlined.edges), following)
+    facts = ReadCanvas(
+        content.entry.path, content.etag, cards, groups, len(outlined.edges), following
+    )
     return DocumentAnswer(facts, text[offset : offset + PAGE])
 
 
@@ -80,8 +104,8 @@ def _render_outline(outlined: CanvasOutline) -> str:
         cards_by_id = {card.id: card for card in outlined.cards}
         lines += ["", "Edges:"]
         lines += [
-            f"- [{edge.id}] {_end(cards_by_id, edge.start)} {edge.arrow} {_end(cards_by_id, edge.end)}"
-            + (f": {edge.label}" if edge.label else "")
+            f"- [{edge.id}] {_end(cards_by_id, edge.start)} {edge.arrow} "
+            f"{_end(cards_by_id, edge.end)}" + (f": {edge.label}" if edge.label else "")
             for edge in outlined.edges
         ]
     return "\n".join(lines) + "\n" if lines else "The canvas is empty.\n"
@@ -111,9 +135,12 @@ def edit_canvas(
         list[dict[str, Any]],
         Argument(
             description="Each {op, …}. add: type text|file|link|group and text, file, url or "
-            "label. edit: card and new values. move: card. connect, disconnect: from, to (from_side, to_side, label). "
-            "remove: card (contents: true with a group's cards). Place: x, y or beside + side (right, left, above, "
-            "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. Cards by id, text, file "
+            "label. edit: card and new values. move: card. connect, disconnect: from, to "
+            "(from_side, to_side, label). "
+            "remove: card (contents: true with a group's cards). Place: x, y or beside + side "
+            "(right, left, above, "
+            "below) or group; a group around cards. Any: width, height, color 1-6 or #RRGGBB. "
+            "Cards by id, text, file "
             "or label"
         ),
     ],
@@ -156,7 +183,9 @@ class _PlannedCanvas:
     edited: canvas_edits.EditedCanvas
     data: bytes
 
-    def __init__(self, vault: Vault, name: str, operations: list[dict[str, Any]], *, create: bool, etag: str) -> None:
+    def __init__(
+        self, vault: Vault, name: str, operations: list[dict[str, Any]], *, create: bool, etag: str
+    ) -> None:
         self._vault = vault
         self._name = _with_extension(name)
         self._operations = operations
@@ -193,14 +222,24 @@ class _PlannedCanvas:
         return self.before.text, disk
 
 
-def _apply(vault: Vault, body: str, requested: list[canvas_edits.CanvasOperation]) -> canvas_edits.EditedCanvas:
-    """Return the canvas after all operations; a new heading or block must be in its card's note (CANVAS-6). Raises:
-    SectionNotFound, and what `canvas_edits.edit` raises."""
+def _apply(
+    vault: Vault, body: str, requested: list[canvas_edits.CanvasOperation]
+) -> canvas_edits.EditedCanvas:
+    """Return the canvas after all operations; a new heading or block must be in its card's note
+    (CANVAS-6). Raises: SectionNotFound, and what `canvas_edits.edit` raises."""
     edited = canvas_edits.edit(body, requested, partial(secrets.token_hex, 8))
     operations = zip(requested, edited.ids, strict=True)
-    pointed = {id_ for op, id_ in operations if isinstance(op, AddCard | EditCard) and op.content.get("subpath")}
+    pointed = {
+        id_
+        for op, id_ in operations
+        if isinstance(op, AddCard | EditCard) and op.content.get("subpath")
+    }
     for card in canvas.read_canvas(edited.body).cards if pointed else ():
-        entry = vault.at(VaultPath(card.file.value)) if card.file and card.subpath and card.id in pointed else None
+        entry = (
+            vault.at(VaultPath(card.file.value))
+            if card.file and card.subpath and card.id in pointed
+            else None
+        )
         if entry is not None and card.subpath is not None and is_note(entry.path):
             sections.find(parse(vault.read_text(entry).text.body), card.subpath.value, by_link=True)
     return edited
@@ -241,7 +280,8 @@ _READERS: Mapping[str, tuple[str, Callable[[Any], Any]]] = {
 
 
 class _Given:
-    """One operation as it came. Every method raises InvalidArguments that says which operation is wrong, and how."""
+    """One operation as it came. Every method raises InvalidArguments that says which operation is
+    wrong, and how."""
 
     def __init__(self, number: int, members: Mapping[str, Any]) -> None:
         self.number = number
@@ -249,7 +289,9 @@ class _Given:
         self.op = self.choice("op", tuple(_KEYS))
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
-                raise self.wrong(f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key)
+                raise self.wrong(
+                    f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key
+                )
             expected, read = _READERS.get(key, ("text", read_string))
             try:
                 self.values[key] = read(value)
@@ -257,7 +299,9 @@ class _Given:
                 raise self.wrong(f"{key} must be {expected}, not {value!r}", key) from None
 
     def wrong(self, problem: str, argument: str) -> InvalidArguments:
-        return InvalidArguments(f"Operation {self.number}: {problem}. Nothing was written.", argument=argument)
+        return InvalidArguments(
+            f"Operation {self.number}: {problem}. Nothing was written.", argument=argument
+        )
 
     def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> Any:
         value = self.values.get(key, default)
@@ -276,7 +320,11 @@ class _Given:
     def place(self) -> canvas_edits.CardPlace:
         side = self.choice("side", get_args(Side), "right")
         return canvas_edits.CardPlace(
-            self.number_of("x"), self.number_of("y"), self.values.get("beside", ""), side, self.values.get("group", "")
+            self.number_of("x"),
+            self.number_of("y"),
+            self.values.get("beside", ""),
+            side,
+            self.values.get("group", ""),
         )
 
 
@@ -288,9 +336,13 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edit
         case "add":
             kind = members.choice("type", get_args(canvas_edits.CardKind))
             content, around = _content(vault, members), tuple(values.get("cards", ()))
-            return AddCard(kind, content, members.place(), *size, color=values.get("color", ""), around=around)
+            return AddCard(
+                kind, content, members.place(), *size, color=values.get("color", ""), around=around
+            )
         case "edit":
-            return EditCard(members.require("card"), _content(vault, members), *size, color=values.get("color"))
+            return EditCard(
+                members.require("card"), _content(vault, members), *size, color=values.get("color")
+            )
         case "move":
             if not {"x", "y", "beside", "group"} & values.keys():
                 raise members.wrong("move needs a place: x and y, beside, or group", "x")
@@ -300,8 +352,17 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edit
         case "disconnect":
             return Disconnect(members.require("from"), members.require("to"))
     sides = get_args(EdgeSide)
-    start, end = (members.choice(key, sides) if key in values else None for key in ("from_side", "to_side"))
-    return Connect(members.require("from"), members.require("to"), start, end, values.get("label"), values.get("color"))
+    start, end = (
+        members.choice(key, sides) if key in values else None for key in ("from_side", "to_side")
+    )
+    return Connect(
+        members.require("from"),
+        members.require("to"),
+        start,
+        end,
+        values.get("label"),
+        values.get("color"),
+    )
 
 
 def _content(vault: Vault, members: _Given) -> dict[str, str]:

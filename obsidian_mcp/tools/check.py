@@ -58,12 +58,14 @@ def check(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> VaultState:
-    """Check the vault's health: broken links, unreadable files, overdue tasks, missing properties, alike tags, near
-    duplicates, stubs, orphans, unused attachments."""
+    """Check the vault's health: broken links, unreadable files, overdue tasks, missing properties,
+    alike tags, near duplicates, stubs, orphans, unused attachments."""
     wanted = "_".join(only.lower().split())
     chosen = [wanted] if wanted in CHECKS else [name for name in CHECKS if wanted in name]
     if wanted and len(chosen) != 1:
-        raise InvalidArguments(f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only")
+        raise InvalidArguments(
+            f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only"
+        )
     if offset and not wanted:
         raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
     opened = app.vaults.get(vault)
@@ -75,10 +77,19 @@ def check(
             empty.append(name)
             continue
         room = MOST_BYTES if wanted else BYTES_OF_CHECK
-        shown = fitting((_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1)
-        total, repair = len(found.findings), usable_advice(offer_of(app.config), CHECKS[name].repair)
+        shown = fitting(
+            (_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1
+        )
+        total, repair = (
+            len(found.findings),
+            usable_advice(offer_of(app.config), CHECKS[name].repair),
+        )
         following = next_offset(offset, len(shown), total) if wanted else None
-        results.append(CheckResult(name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note))
+        results.append(
+            CheckResult(
+                name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note
+            )
+        )
     is_cut = not wanted and any(len(result.findings) < result.total for result in results)
     more = "Name a check with only, and limit, to see more of its findings." if is_cut else None
     is_broken = any(result.broken for result in results)
@@ -88,4 +99,8 @@ def check(
 def _shorten(finding: CheckFinding) -> CheckFinding:
     text = finding.text
     is_long = text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all
-    return replace(finding, text=cut_text(text, TEXT_CHARACTERS)) if text is not None and is_long else finding
+    return (
+        replace(finding, text=cut_text(text, TEXT_CHARACTERS))
+        if text is not None and is_long
+        else finding
+    )

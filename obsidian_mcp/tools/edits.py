@@ -71,13 +71,17 @@ def edit_note(
             return edits.replace_text(body, find, content, every=all)
         if operation == "replace_section":
             located = sections.locate(body, section)
-            return edits.replace_span(body, located.content, sections.without_heading(body, located, content))
+            return edits.replace_span(
+                body, located.content, sections.without_heading(body, located, content)
+            )
         if operation == "remove_section":
             return edits.remove_part(body, sections.locate(body, section).whole)
         if operation == "add_after_section":
             check_growth(body, content)
             return edits.insert_part(body, sections.locate(body, section).whole.end, content)
-        return edits.insert_text(body, content, "prepend" if operation.startswith("prepend") else "append", section)
+        return edits.insert_text(
+            body, content, "prepend" if operation.startswith("prepend") else "append", section
+        )
 
     edited = opened.edit("edit_note", entry, change, etag, dry_run=dry_run)
     before, after = edited.before.text.body, edited.after.text.body
@@ -87,46 +91,69 @@ def edit_note(
     changed = edited.before.etag != edited.after.etag
     etag = edited.before.etag if dry_run else edited.after.etag
     diff = shown_diff([edited.diff]) if dry_run else None
-    return EditedNote(entry.path, changed, etag, diff, warnings=warnings or None, merged=edited.merged or None)
+    return EditedNote(
+        entry.path, changed, etag, diff, warnings=warnings or None, merged=edited.merged or None
+    )
 
 
-def _warnings(operation: Operation, before: str, after: str, heading: str, content: str) -> list[str]:
-    """What the user may not have meant: the first of several headings, a block without its id, a section's headings."""
+def _warnings(
+    operation: Operation, before: str, after: str, heading: str, content: str
+) -> list[str]:
+    """What the user may not have meant: the first of several headings, a block without its id, a
+    section's headings."""
     block = heading.rpartition("#")[2].strip()
     if block.startswith(("^", "[^")):
         lost = f"The new text has no {block}: links to it lead nowhere now. Add it to keep them."
         return [] if operation == "remove_section" or sections.has(after, block) else [lost]
     lines = sections.lines_of_equal(before, heading)
     several = (
-        f"{len(lines)} headings are called {heading!r} (lines {edits.list_line_numbers(lines)}); the first was meant. "
+        f"{len(lines)} headings are called {heading!r} (lines {edits.list_line_numbers(lines)}); "
+        "the first was meant. "
         "Name another one with a heading above it: Parent#Child."
     )
     warnings = [several] if len(lines) > 1 else []
-    below = sections.headings_below(before, heading) if operation in ("append_section", "replace_section") else []
+    below = (
+        sections.headings_below(before, heading)
+        if operation in ("append_section", "replace_section")
+        else []
+    )
     if below and operation == "append_section":
         warnings.append(
-            f"The section ends with the heading {below[-1]!r}: the text stands below that. prepend_section puts it "
+            f"The section ends with the heading {below[-1]!r}: the text stands below that. "
+            "prepend_section puts it "
             f"right below {heading!r}."
         )
     if operation == "replace_section":
-        headings_after = {heading_key(heading_after.text) for heading_after in parser.parse(after).outline}
+        headings_after = {
+            heading_key(heading_after.text) for heading_after in parser.parse(after).outline
+        }
         if gone := [text for text in below if heading_key(text) not in headings_after]:
             named = ", ".join(map(repr, gone[: sections.SHOWN]))
             warnings.append(f"Headings that were in the section are gone: {named}.")
         if sections.without_heading(before, sections.locate(before, heading), content) != content:
-            warnings.append("The text began with the heading, which stays: it is there once. Leave it out of content.")
+            warnings.append(
+                "The text began with the heading, which stays: it is there once. Leave it out of "
+                "content."
+            )
     return warnings
 
 
 def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
-    """Say that headings are no headings any more, because added text leaves a code block or comment open."""
+    """Say that headings are no headings any more, because added text leaves a code block or comment
+    open."""
     headings_after = Counter(heading.text for heading in parser.parse(after).headings)
     gone = list(Counter(heading.text for heading in parser.parse(before).headings) - headings_after)
     named = ", ".join(map(repr, gone[: sections.SHOWN]))
-    return [f"These are no headings now: {named}. Does content end its code blocks and comments?"] if gone else []
+    return (
+        [f"These are no headings now: {named}. Does content end its code blocks and comments?"]
+        if gone
+        else []
+    )
 
 
-def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str) -> EditedNote:
+def _rename_heading(
+    vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str
+) -> EditedNote:
     from obsidian_mcp.core.operations import bulk, move  # the other edits do without eight modules
 
     def plan() -> PlannedChange:
@@ -141,23 +168,36 @@ def _rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str, *, 
     etag = vault.read_text(entry).etag
     diff = shown_diff(planned.diffs()) if dry_run else None
     warnings = list(planned.warnings) or None
-    return EditedNote(entry.path, bool(planned.rewritten), etag, diff, updated or None, more_updated, warnings)
+    return EditedNote(
+        entry.path, bool(planned.rewritten), etag, diff, updated or None, more_updated, warnings
+    )
 
 
 def _check_content(operation: Operation, content: str | None, find: str, section: str) -> str:
-    """Return the content. Raises: InvalidArguments for an argument that the operation needs or cannot use."""
+    """Return the content. Raises: InvalidArguments for an argument that the operation needs or
+    cannot use."""
     if content and operation == "remove_section":
-        raise InvalidArguments("remove_section takes no content; replace_section does.", argument="content")
+        raise InvalidArguments(
+            "remove_section takes no content; replace_section does.", argument="content"
+        )
     if not content and operation.startswith(("append", "prepend", "add")):
         raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
     if content is None and operation.startswith("replace"):
-        raise InvalidArguments(f"{operation} needs content: the new text, empty to delete.", argument="content")
+        raise InvalidArguments(
+            f"{operation} needs content: the new text, empty to delete.", argument="content"
+        )
     if operation == "replace_text" and not find:
-        raise InvalidArguments("replace_text needs find: the exact text to replace.", argument="find")
+        raise InvalidArguments(
+            "replace_text needs find: the exact text to replace.", argument="find"
+        )
     if operation.endswith(("_section", "_heading")) and not section:
-        raise InvalidArguments(f"{operation} needs section: the heading or ^block to work on.", argument="section")
+        raise InvalidArguments(
+            f"{operation} needs section: the heading or ^block to work on.", argument="section"
+        )
     if find and operation != "replace_text":
-        raise InvalidArguments(f"find is for replace_text only, not for {operation}.", argument="find")
+        raise InvalidArguments(
+            f"find is for replace_text only, not for {operation}.", argument="find"
+        )
     if section and not operation.endswith(("_section", "_heading")):
         meant = f" Did you mean {operation}_section?" if operation in ("append", "prepend") else ""
         problem = f"section is for the section operations, not for {operation}.{meant}"

@@ -72,20 +72,31 @@ def list_files(
     files = [
         entry
         for entry in below
-        if (recursive or entry.path.count("/") == depth) and (not suffix or extension_of(entry.path) == suffix)
+        if (recursive or entry.path.count("/") == depth)
+        and (not suffix or extension_of(entry.path) == suffix)
     ]
     if sort in ("modified", "size"):
         files.sort(key=attrgetter("mtime_ns" if sort == "modified" else "size"), reverse=True)
     elif sort == "opened":
-        ranks = {path: rank for rank, path in enumerate(last_open_files(opened.files.config("workspace.json")))}
-        files = sorted((entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path])
+        ranks = {
+            path: rank
+            for rank, path in enumerate(last_open_files(opened.files.config("workspace.json")))
+        }
+        files = sorted(
+            (entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path]
+        )
     page, following = page_of(files, offset, limit)
     names = sorted(set(map(normal_form, folders)))
     shown_folders, more_folders = page_of(names, offset, limit)
     listed = [_list_folder(opened, entry) for entry in page]
     folders_total = len(names) if len(shown_folders) < len(names) else None
     return FileListing(
-        spelled, list(shown_folders), listed, len(files), following or more_folders, folders_total=folders_total
+        spelled,
+        list(shown_folders),
+        listed,
+        len(files),
+        following or more_folders,
+        folders_total=folders_total,
     )
 
 

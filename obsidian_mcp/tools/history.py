@@ -88,7 +88,9 @@ class Undone:
 def undo(
     app: App,
     change: Annotated[int, Argument(description="Its number; 0: your last one", ge=0)] = 0,
-    wins: Annotated[Wins, Argument(description="For files changed since: refuse, undo, leave, merge")] = "neither",
+    wins: Annotated[
+        Wins, Argument(description="For files changed since: refuse, undo, leave, merge")
+    ] = "neither",
     vault: VaultName = "",
 ) -> Undone:
     """Take back a change: every file of it, byte for byte, or none."""
@@ -99,14 +101,22 @@ def undo(
     files, more_files = first_of(_files(opened, taken_back), FILES_SHOWN)
     by = core_undo.made_by(opened, recorded)
     return Undone(
-        recorded.number, files, by, undoing.change, more_files, _files(opened, untouched)[:FILES_SHOWN] or None
+        recorded.number,
+        files,
+        by,
+        undoing.change,
+        more_files,
+        _files(opened, untouched)[:FILES_SHOWN] or None,
     )
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
     """A file on disk; of one that is gone its name, and that it may have been in any folder."""
     written = name if name.lower().endswith(".md") else name + ".md"
-    if vault.catalog.path_of(written) == written != normal_form(written) and vault.journal.changes(written, 1, 0)[1]:
+    if (
+        vault.catalog.path_of(written) == written != normal_form(written)
+        and vault.journal.changes(written, 1, 0)[1]
+    ):
         return written, False  # a twin that is gone, byte for byte (NAME-06)
     try:
         return vault.find(name).disk, False
@@ -118,13 +128,26 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
 def _files(vault: Vault, steps: Iterable[Step]) -> list[str]:
     path_of = vault.catalog.path_of
     moves = [(step.disk, step.target) for step in steps if step.kind != "folder"]
-    return list(dict.fromkeys(" -> ".join(path_of(disk) for disk in move if disk is not None) for move in moves))
+    return list(
+        dict.fromkeys(
+            " -> ".join(path_of(disk) for disk in move if disk is not None) for move in moves
+        )
+    )
 
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
     files, more_files = first_of(_files(vault, recorded.steps), FILES_OF_A_CHANGE)
     time, by = timestamp(int(recorded.time * 1e9)), core_undo.made_by(vault, recorded)
-    return PastChange(recorded.number, time, recorded.tool, files, by, more_files, recorded.undoes, recorded.undone_by)
+    return PastChange(
+        recorded.number,
+        time,
+        recorded.tool,
+        files,
+        by,
+        more_files,
+        recorded.undoes,
+        recorded.undone_by,
+    )
 
 
 def _diff_of(vault: Vault, step: Step) -> str:

@@ -76,7 +76,8 @@ class UnlinkedMentions:
     """With limit 0."""
     next_offset: int | None = None
     incomplete: str | None = None
-    """Says that the answer is not complete: while the index is being built, and where too many files have the name."""
+    """Says that the answer is not complete: while the index is being built, and where too many
+    files have the name."""
 
 
 @tool(title="Links of a note")
@@ -88,8 +89,8 @@ def get_links(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Links | UnlinkedMentions:
-    """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and its backlinks with
-    their lines; or unlinked mentions."""
+    """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and
+    its backlinks with their lines; or unlinked mentions."""
     opened = app.vaults.get(vault)
     if unlinked:
         return _list_unlinked(opened, name, limit, offset)
@@ -103,7 +104,8 @@ def get_links(
 
         leaving, arriving = app_answers.links(opened, entry.path, leaving, arriving)
     outgoing_links = Counter(
-        OutgoingLink(ref.link.original, ref.target, ref.line, ref.link.at or None, _embed(ref)) for ref in leaving
+        OutgoingLink(ref.link.original, ref.target, ref.line, ref.link.at or None, _embed(ref))
+        for ref in leaving
     )
     incoming: dict[object, list[Reference]] = {}
     for reference in arriving:
@@ -112,15 +114,34 @@ def get_links(
     page = slice(offset, offset + limit)
     lines = list(incoming.values())[page]
     contexts = opened.graph.contexts(refs[0] for refs in lines)
-    listed = [replace(link, count=count if count > 1 else None) for link, count in list(outgoing_links.items())[page]]
+    listed = [
+        replace(link, count=count if count > 1 else None)
+        for link, count in list(outgoing_links.items())[page]
+    ]
     linking = [
-        Backlink(refs[0].source, refs[0].line, context, _embed(refs[0]), len(refs) if len(refs) > 1 else None)
+        Backlink(
+            refs[0].source,
+            refs[0].line,
+            context,
+            _embed(refs[0]),
+            len(refs) if len(refs) > 1 else None,
+        )
         for refs, context in zip(lines, contexts, strict=True)
     ]
     count = count_fitting(listed, linking)
     totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
-    following, notice = next_offset(offset, count, max(totals.values())), outgoing.notice or backlinks.notice
-    return Links(entry.path, listed[:count], linking[:count], **totals, next_offset=following, incomplete=notice)
+    following, notice = (
+        next_offset(offset, count, max(totals.values())),
+        outgoing.notice or backlinks.notice,
+    )
+    return Links(
+        entry.path,
+        listed[:count],
+        linking[:count],
+        **totals,
+        next_offset=following,
+        incomplete=notice,
+    )
 
 
 def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:
@@ -133,10 +154,14 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     every = mentions.unlinked_mentions(vault, notes, names)
     page = list(islice(every, offset, offset + limit + 1)) if limit else []
     if more:
-        unread = f"Not looked through: {write_count(more, 'more file')} with the name; obsidian_search finds them."
+        unread = (
+            f"Not looked through: {write_count(more, 'more file')} with the name; "
+            "obsidian_search finds them."
+        )
         notice = f"{notice} {unread}" if notice else unread
     listed = [
-        UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context) for mention in page[:limit]
+        UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context)
+        for mention in page[:limit]
     ]
     total = None if limit else sum(1 for _ in every)
     following = offset + limit if len(page) > limit else None
@@ -181,16 +206,25 @@ def similar(
         other_entry = opened.catalog.get(path)
         if other_entry is not None and path != entry.path and other_entry.is_too_large:
             listed.append(SimilarNote(path))
-        elif other_entry is not None and path != entry.path and (content := opened.read(other_entry)).is_text:
+        elif (
+            other_entry is not None
+            and path != entry.path
+            and (content := opened.read(other_entry)).is_text
+        ):
             shared = overlap(text, content.text.body)
             listed.append(
-                SimilarNote(path, round(shared, 3) or None, near_duplicate=shared >= DUPLICATE_OVERLAP or None)
+                SimilarNote(
+                    path,
+                    round(shared, 3) or None,
+                    near_duplicate=shared >= DUPLICATE_OVERLAP or None,
+                )
             )
     return SimilarNotes(entry.path, listed[:limit], notice)
 
 
 def _linking_line(reference: Reference) -> object:
-    """Return what the links of one backlink have in common (LINK-40): their line, or the link where it has no line."""
+    """Return what the links of one backlink have in common (LINK-40): their line, or the link where
+    it has no line."""
     link = reference.link
     where = link.line if link.start is not None else link.original
     return reference.source, reference.line, _embed(reference), link.at, where
@@ -252,7 +286,9 @@ def graph(
     if question == "neighbours":
         near = opened.graph.neighbours(opened.find(name).path, depth)
         page, following = page_of(near.value, offset, limit)
-        return GraphAnswer(len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice)
+        return GraphAnswer(
+            len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice
+        )
     if question == "unresolved":
         return _list_broken(opened, opened.find(name).path if name else None, limit, offset)
     if question == "path":
@@ -263,11 +299,18 @@ def graph(
 
         found_paths, notice = app_answers.unconnected(opened, question)
     paths, following = page_of(found_paths, offset, limit)
-    return GraphAnswer(len(found_paths), list(map(str, paths)), next_offset=following, incomplete=notice)
+    return GraphAnswer(
+        len(found_paths), list(map(str, paths)), next_offset=following, incomplete=notice
+    )
 
 
 def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int) -> GraphAnswer:
-    from obsidian_mcp.core.operations.broken_links import broken_links, likely_link, line_of, missing_part
+    from obsidian_mcp.core.operations.broken_links import (
+        broken_links,
+        likely_link,
+        line_of,
+        missing_part,
+    )
 
     broken = broken_links(vault)
     links = [ref for ref in broken.value if source is None or ref.source == source]
@@ -275,11 +318,18 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
     listed = fitting(
         (
             BrokenLink(
-                ref.source, line_of(vault, ref), ref.link.original, context, missing_part(ref), likely_link(vault, ref)
+                ref.source,
+                line_of(vault, ref),
+                ref.link.original,
+                context,
+                missing_part(ref),
+                likely_link(vault, ref),
             )
             for ref, context in zip(page, vault.graph.contexts(page), strict=True)
         ),
         least=1,
     )
     following = next_offset(offset, len(listed), len(links))
-    return GraphAnswer(len(links), unresolved=listed, next_offset=following, incomplete=broken.notice)
+    return GraphAnswer(
+        len(links), unresolved=listed, next_offset=following, incomplete=broken.notice
+    )

@@ -47,17 +47,22 @@ def link_mentions(
     """Make every unlinked mention of a note (its name or aliases) a link to it."""
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # what mentions it must be all that the search finds (INDEX-43)
-    planned = bulk.make(opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run)
+    planned = bulk.make(
+        opened, "link_mentions", partial(_plan, opened, name, names, offset), dry_run=dry_run
+    )
     answer = changed_files(planned.rewritten, dry_run=dry_run, warnings=planned.warnings)
     return LinkedMentions(**asdict(answer), linked=planned.linked, next_offset=planned.next_offset)
 
 
 def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
-    """Plan the links in one page of the notes that have a name, or of `only`; which stay as they are is said."""
+    """Plan the links in one page of the notes that have a name, or of `only`; which stay as they
+    are is said."""
     entry, settings = vault.find(name), vault.settings
     names = mentions.names_of(vault, entry)
     if only:
-        chosen = [note for note in bulk.selected(vault, only, "").entries if note.path != entry.path]
+        chosen = [
+            note for note in bulk.selected(vault, only, "").entries if note.path != entry.path
+        ]
         notes = chosen[offset : offset + mentions.MOST_FILES]
         more, unsearched = len(chosen) - offset - len(notes), None
     else:
@@ -73,10 +78,16 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         except AppError as error:
             if only:
                 raise
-            unread += [] if isinstance(error, NoteNotFound) else [other_note.path]  # it may be gone since the search
+            unread += (
+                [] if isinstance(error, NoteNotFound) else [other_note.path]
+            )  # it may be gone since the search
             continue
-        links = mentions.linked(vault, settings, entry.path, other_note.path, content.text.body, names)
-        unlinked += dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
+        links = mentions.linked(
+            vault, settings, entry.path, other_note.path, content.text.body, names
+        )
+        unlinked += dict.fromkeys(
+            f"{mention.path} line {mention.line + 1}" for mention in links.left
+        )
         if links.made:
             rewritten_notes.append(Rewritten(content, content.with_body(links.after)))
             link_counts[other_note.path] = links.made
@@ -84,23 +95,37 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     if only or not changed:
         changed, refused = rewritten_notes, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {
-        "A link there would be read as something else, or change a heading that links may name": unlinked,
+        (
+            "A link there would be read as something else, or change a heading that links may name"
+        ): unlinked,
         "The user's policy does not allow these notes to be changed": refused,
         "These notes could not be read": unread,
     }
-    warnings = [f"{reason}; left as they are: {move.listed(places)}." for reason, places in reasons.items() if places]
+    warnings = [
+        f"{reason}; left as they are: {move.listed(places)}."
+        for reason, places in reasons.items()
+        if places
+    ]
     warnings += filter(None, [unsearched])
     if not names:
         warnings.append("It has no name of at least two characters that could be found.")
     elif not changed and not warnings:
-        where = "None of these notes mentions" if only or offset or more > 0 else "No other note mentions"
+        where = (
+            "None of these notes mentions"
+            if only or offset or more > 0
+            else "No other note mentions"
+        )
         warnings.append(f"{where} it without a link, by the names {move.listed(names)}.")
         if settings.ignore_filters and not only:
-            warnings.append("Files that the user excludes in the app are not looked through; names can give them.")
+            warnings.append(
+                "Files that the user excludes in the app are not looked through; names can give "
+                "them."
+            )
     following = offset + mentions.MOST_FILES if more > 0 else None
     if following:
         warnings.append(
-            f"The same call with offset {following} goes on with {write_count(more, 'more file')} of the name."
+            f"The same call with offset {following} goes on with "
+            f"{write_count(more, 'more file')} of the name."
         )
     linked = sum(link_counts[file.path] for file in changed)
     return _Linking(tuple(changed), warnings=tuple(warnings), linked=linked, next_offset=following)

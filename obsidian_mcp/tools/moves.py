@@ -1,4 +1,5 @@
-"""Move and rename notes, attachments and folders; merge notes, and take parts of notes into notes of their own."""
+"""Move and rename notes, attachments and folders; merge notes, and take parts of notes into notes
+of their own."""
 
 from __future__ import annotations
 
@@ -63,13 +64,16 @@ def move_note(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Moved:
-    """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not text."""
+    """Move or rename a note, attachment or folder, or many notes into a folder; links follow, not
+    text."""
     opened = app.vaults.get(vault)
     if not name:
         selection = bulk.selected(opened, names, query, is_read=False)
         gather = partial(move.gather, opened, selection.entries, to, update_links=update_links)
         moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
-        listed, _ = first_of([MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN)
+        listed, _ = first_of(
+            [MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN
+        )
         answer = _answer(moved, list(selection.warnings), dry_run=dry_run)
         return replace(answer, files=len(moved.moved), moves=listed)
     if names or query:
@@ -80,7 +84,9 @@ def move_note(
     answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
     is_renamed = moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2]
     files = None if moved.source in moved.moved else len(moved.moved)
-    return replace(answer, path=moved.source, to=moved.target, renamed=is_renamed or None, files=files)
+    return replace(
+        answer, path=moved.source, to=moved.target, renamed=is_renamed or None, files=files
+    )
 
 
 def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
@@ -89,7 +95,11 @@ def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Mov
     updated = [UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files]
     remarks = [*change.warnings, *warnings] or None
     return Moved(
-        moved=not dry_run, updated=updated, more_updated=more_updated, diff=difference or None, warnings=remarks
+        moved=not dry_run,
+        updated=updated,
+        more_updated=more_updated,
+        diff=difference or None,
+        warnings=remarks,
     )
 
 
@@ -111,7 +121,9 @@ def compose_notes(
     app: App,
     action: Annotated[Literal["merge", "extract"], Argument(description="What to do")],
     name: Name,
-    into: Annotated[str, Argument(description="Note to add to; extract: or a new one, else the heading")] = "",
+    into: Annotated[
+        str, Argument(description="Note to add to; extract: or a new one, else the heading")
+    ] = "",
     part: Annotated[str, Argument(description="extract: heading, ^block, or lines 10-20")] = "",
     position: Annotated[End, Argument(description="In into")] = "append",
     leave: Annotated[Replacement, Argument(description="extract: what stays there")] = "link",
@@ -119,13 +131,18 @@ def compose_notes(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Composed:
-    """Merge a note into another without repeats (it is trashed, links follow), or extract (split) a part to its own."""
+    """Merge a note into another without repeats (it is trashed, links follow), or extract (split) a
+    part to its own."""
     if action == "merge" and not into:
-        raise InvalidArguments("merge needs into: the note that the text goes into.", argument="into")
+        raise InvalidArguments(
+            "merge needs into: the note that the text goes into.", argument="into"
+        )
     if action == "merge" and part:
         raise InvalidArguments("part is for extract only.", argument="part")
     if action == "extract" and not part:
-        raise InvalidArguments("extract needs part: a heading, ^block, or lines such as 10-20.", argument="part")
+        raise InvalidArguments(
+            "extract needs part: a heading, ^block, or lines such as 10-20.", argument="part"
+        )
     from obsidian_mcp.core.operations import composer
 
     opened = app.vaults.get(vault)
@@ -152,4 +169,6 @@ def compose_notes(
     created = any(isinstance(step, Create) for step in planned.steps)
     diff = shown_diff(planned.diffs()) if dry_run else None
     warnings = [*planned.warnings] or None
-    return Composed(planned.source, planned.target, created, updated or None, more_updated, diff, warnings)
+    return Composed(
+        planned.source, planned.target, created, updated or None, more_updated, diff, warnings
+    )

@@ -24,7 +24,13 @@ from obsidian_mcp.core.text.text import (
     printable,
     write_count,
 )
-from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, VaultPath, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import (
+    TEXT_EXTENSIONS,
+    VaultPath,
+    extension,
+    is_note,
+    name_key,
+)
 from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
@@ -68,13 +74,17 @@ def create_note(
     name: Annotated[str, Argument(description="Name, or path with folders", min_length=1)],
     content: Annotated[str, Argument(description="Markdown")] = "",
     overwrite: Annotated[bool, Argument(description="Replace an existing note")] = False,
-    template: Annotated[str, Argument(description="Its name; auto: Templater's for the folder")] = "",
+    template: Annotated[
+        str, Argument(description="Its name; auto: Templater's for the folder")
+    ] = "",
     properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006  never changed
-    date: Annotated[str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")] = "",
+    date: Annotated[
+        str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")
+    ] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create (make) a new note, from a template with content behind it; its frontmatter and properties merge into the
-    template's. The name unique: is the minute."""
+    """Create (make) a new note, from a template with content behind it; its frontmatter and
+    properties merge into the template's. The name unique: is the minute."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
     from obsidian_mcp.core.operations import move
@@ -104,8 +114,14 @@ def create_note(
             content = set_properties(content, properties, joins_lists=True)
         entry = opened.at(path) or opened.look_for(disk)
         if entry is None:
-            if same := [namesake for namesake in opened.catalog.named(path.rpartition("/")[2]) if namesake != path]:
-                warnings.append(f"The name is now ambiguous: {same[0]!r} has it too. Links need the path.")
+            if same := [
+                namesake
+                for namesake in opened.catalog.named(path.rpartition("/")[2])
+                if namesake != path
+            ]:
+                warnings.append(
+                    f"The name is now ambiguous: {same[0]!r} has it too. Links need the path."
+                )
             data = Text(content).encode()
             warnings += move.create_file(opened, "create_note", path, disk, data)
         elif overwrite:
@@ -114,7 +130,8 @@ def create_note(
             opened.commit("create_note", [Write(entry.disk, before.data, data)])
         else:
             raise NoteExists(
-                f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to true to replace the "
+                f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to "
+                "true to replace the "
                 "whole note; obsidian_edit_note changes a part of it.",
                 path=str(entry.path),
             )
@@ -123,8 +140,8 @@ def create_note(
 
 
 def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
-    """Where a new note goes: a name without a folder and extension, which no file of the root has, where the settings
-    put new notes (NAME-13); with warnings about these."""
+    """Where a new note goes: a name without a folder and extension, which no file of the root has,
+    where the settings put new notes (NAME-13); with warnings about these."""
     path, disk = vault.catalog.new_path(name)
     settings = vault.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
@@ -146,11 +163,14 @@ def base_mistakes(path: str, text: str) -> list[str]:
 
 
 def _read_date(vault: Vault, date: str, template: str) -> Date | None:
-    """Return the day of a template; None for today. Raises: InvalidArguments for a text that names no day."""
+    """Return the day of a template; None for today. Raises: InvalidArguments for a text that names
+    no day."""
     if not date.strip():
         return None
     if not template:
-        raise InvalidArguments("date is the day of a template's {{date}}; give template too.", argument="date")
+        raise InvalidArguments(
+            "date is the day of a template's {{date}}; give template too.", argument="date"
+        )
     from obsidian_mcp.core.calendar.days import FORMS, read_days
 
     days = read_days(date, vault.calendar.today)
@@ -160,10 +180,15 @@ def _read_date(vault: Vault, date: str, template: str) -> Date | None:
 
 
 def _fill_template(
-    vault: Vault, template: str, path: VaultPath, content: str, properties: Mapping[str, Any], day: Date | None
+    vault: Vault,
+    template: str,
+    path: VaultPath,
+    content: str,
+    properties: Mapping[str, Any],
+    day: Date | None,
 ) -> Filled:
-    """Return the text of a new note: the filled template with the content behind it and the properties of both. Raises:
-    TemplateFailed, PropertiesUnreadable."""
+    """Return the text of a new note: the filled template with the content behind it and the
+    properties of both. Raises: TemplateFailed, PropertiesUnreadable."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
@@ -171,10 +196,14 @@ def _fill_template(
 
     templates = Templates(vault, day)
     template_entry = (
-        templates.find_for_folder(vault_path.parent(path)) if template == "auto" else templates.find(template)
+        templates.find_for_folder(vault_path.parent(path))
+        if template == "auto"
+        else templates.find(template)
     )
     if template_entry is None:
-        return Filled(content, warnings=("Templater has no template for this folder; none was used.",))
+        return Filled(
+            content, warnings=("Templater has no template for this folder; none was used.",)
+        )
     filled = templates.fill(template_entry, path)
     text = set_properties(filled.text, properties, joins_lists=True)
     if text_start(content):
@@ -182,11 +211,15 @@ def _fill_template(
     elif content:
         text = edits.insert_text(text, content)
     line, column = filled.cursor or (0, 0)
-    line += text.count("\n", 0, text_start(text)) - filled.text.count("\n", 0, text_start(filled.text))
+    line += text.count("\n", 0, text_start(text)) - filled.text.count(
+        "\n", 0, text_start(filled.text)
+    )
     return filled._replace(text=text, cursor=(line, column) if filled.cursor else None)
 
 
-def _periodic(vault: Vault, located: LocatedNote, content: str, properties: Mapping[str, Any]) -> Created:
+def _periodic(
+    vault: Vault, located: LocatedNote, content: str, properties: Mapping[str, Any]
+) -> Created:
     """A periodic note is made as the vault makes it."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits
@@ -197,10 +230,15 @@ def _periodic(vault: Vault, located: LocatedNote, content: str, properties: Mapp
         return edits.insert_text(body, content) if content else body
 
     opened = PeriodicNotes(vault).open(
-        "create_note", located.rule.period, located.day.isoformat(), change if content or properties else None
+        "create_note",
+        located.rule.period,
+        located.day.isoformat(),
+        change if content or properties else None,
     )
     cursor = f"{opened.cursor[0]}:{opened.cursor[1]}" if opened.cursor else None
-    return Created(opened.located.path, opened.created, opened.content.etag, cursor, [*opened.warnings] or None)
+    return Created(
+        opened.located.path, opened.created, opened.content.etag, cursor, [*opened.warnings] or None
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +257,9 @@ def delete_note(
     app: App,
     name: Name,
     permanent: Annotated[bool, Argument(description="Do not use the trash")] = False,
-    attachments: Annotated[bool, Argument(description="Also attachments used by nothing else")] = False,
+    attachments: Annotated[
+        bool, Argument(description="Also attachments used by nothing else")
+    ] = False,
     vault: VaultName = "",
 ) -> Deleted:
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
@@ -230,23 +270,37 @@ def delete_note(
     entry = opened.find(name)
     settings = opened.settings
     along = _own_attachments(opened, entry) if attachments else []
-    operations = [removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)]
+    operations = [
+        removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)
+    ]
     warnings = move.lost_bookmarks(opened, {file.path for file in (*along, entry)})
     if not permanent:
         warnings += settings.warnings
     committed = opened.commit("delete_note", operations)
     files = [str(file.path) for file in along]
-    return Deleted(entry.path, not operations[-1].permanent, committed.location, files or None, warnings or None)
+    return Deleted(
+        entry.path,
+        not operations[-1].permanent,
+        committed.location,
+        files or None,
+        warnings or None,
+    )
 
 
 def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
     """The attachments that a note links to and no other file does."""
     vault.indexer.complete()
-    targets = dict.fromkeys(link.target for link in vault.graph.outgoing(note.path).value if link.target)
-    entries = (vault.catalog.get(target) for target in targets if extension(target) not in TEXT_EXTENSIONS)
+    targets = dict.fromkeys(
+        link.target for link in vault.graph.outgoing(note.path).value if link.target
+    )
+    entries = (
+        vault.catalog.get(target) for target in targets if extension(target) not in TEXT_EXTENSIONS
+    )
     attachments = [entry for entry in entries if entry is not None]
     return [
-        file for file in attachments if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}
+        file
+        for file in attachments
+        if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}
     ]
 
 
@@ -298,24 +352,30 @@ def read_note(
     offset: Annotated[int, Argument(description="next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
-    """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file, long ones in pages. The
-    names daily:today and random: work too."""
+    """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file,
+    long ones in pages. The names daily:today and random: work too."""
     opened = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
         raise InvalidArguments("Give either name or names.", argument="name")
     if names:
         if section or lines or offset or view != "text":
-            raise InvalidArguments("Several notes are read whole; for a part or a view give name.", argument="names")
+            raise InvalidArguments(
+                "Several notes are read whole; for a part or a view give name.", argument="names"
+            )
         return _several(app, opened, names)
     is_random = name.lower().startswith(RANDOM)
-    entry, alias = (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
+    entry, alias = (
+        (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
+    )
     data = opened.shown(entry).data
     text = Text.decode(data)
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
     if view != "text":
         structure = _view_structure(facts, entry.path, text.body, view, warnings)
-        return DocumentAnswer(_view_context(app, opened, entry, structure) if view == "context" else structure, None)
+        return DocumentAnswer(
+            _view_context(app, opened, entry, structure) if view == "context" else structure, None
+        )
     if section or lines:
         body = text.body
         part = _part(body, section, lines)
@@ -324,7 +384,9 @@ def read_note(
         part = Span(0, len(body))
     if offset and part.start + offset >= part.end:
         raise InvalidArguments(
-            f"There is nothing at offset {offset}: the text has {part.end - part.start} characters.", argument="offset"
+            f"There is nothing at offset {offset}: the text has {part.end - part.start} "
+            "characters.",
+            argument="offset",
         )
     start = part.start + offset
     end = part.end if part.end - start <= PAGE else page_end(body, start, part.end)
@@ -332,7 +394,9 @@ def read_note(
     last = first + body.count("\n", start, max(start, end - 1))
     total = last if end == len(body) else line_count(body)
     following = end - part.start if end < part.end else None
-    read_part = facts(lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None)
+    read_part = facts(
+        lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None
+    )
     return DocumentAnswer(read_part, printable(body[start:end]))
 
 
@@ -346,16 +410,21 @@ class ReadNotes:
 
 
 def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
-    """Return what a reader of a file should know, and note that the client has read hidden text (POL-13)."""
-    unreadable = [] if text.is_utf8 else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
+    """Return what a reader of a file should know, and note that the client has read hidden text
+    (POL-13)."""
+    unreadable = (
+        []
+        if text.is_utf8
+        else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
+    )
     hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
     mistakes = [] if path.endswith(vault_path.NOTE_EXTENSION) else base_mistakes(path, text.body)
     return unreadable + mistakes + hidden
 
 
 def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
-    """Several notes, each below a line with its path, together as long as a page; the last one may be cut (TOOL-18).
-    Raises: NoteNotFound, AmbiguousName where none is found."""
+    """Several notes, each below a line with its path, together as long as a page; the last one may
+    be cut (TOOL-18). Raises: NoteNotFound, AmbiguousName where none is found."""
     read: list[ReadNote] = []
     texts: list[str] = []
     room = PAGE
@@ -369,7 +438,9 @@ def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
             if len(missing) < len(set(names)):
                 continue
             if len(missing) > 1:
-                raise type(error)(" ".join(fitting(missing.values(), least=1)), names=list(missing)) from error
+                raise type(error)(
+                    " ".join(fitting(missing.values(), least=1)), names=list(missing)
+                ) from error
             raise
     while unread and (room > 0 or current_call.get().wants_all):
         entry = unread.pop(next(iter(unread)))
@@ -381,9 +452,18 @@ def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
         visible_text = printable(body[:end])
         following = end if end < len(body) else None
         warnings = _warnings(app, entry.path, text) or None
-        facts = ReadNote(entry.path, entry.size, entry.modified, content.etag, next_offset=following, warnings=warnings)
+        facts = ReadNote(
+            entry.path,
+            entry.size,
+            entry.modified,
+            content.etag,
+            next_offset=following,
+            warnings=warnings,
+        )
         read.append(facts)
-        texts.append(f"==> {entry.path} <==\n{visible_text}" + ("" if visible_text.endswith("\n") else "\n"))
+        texts.append(
+            f"==> {entry.path} <==\n{visible_text}" + ("" if visible_text.endswith("\n") else "\n")
+        )
     not_found = dict(fitting(missing.items(), least=1)) or None
     return DocumentAnswer(ReadNotes(read, list(unread) or None, not_found), "\n".join(texts))
 
@@ -396,10 +476,15 @@ def _random(vault: Vault, folder: str) -> FileEntry:
     notes = [
         entry
         for entry in vault.entries()
-        if is_note(entry.path) and name_key(entry.path).startswith(prefix) and not hidden(entry.path)
+        if is_note(entry.path)
+        and name_key(entry.path).startswith(prefix)
+        and not hidden(entry.path)
     ]
     if not notes:
-        raise NoteNotFound(f"There is no note{f' below {folder!r}' if inside else ''} to choose from.", folder=folder)
+        raise NoteNotFound(
+            f"There is no note{f' below {folder!r}' if inside else ''} to choose from.",
+            folder=folder,
+        )
     import secrets  # no other read needs it
 
     return secrets.choice(notes)
@@ -435,7 +520,9 @@ def _part(body: str, section: str, lines: str) -> Span:
     return Span(starts[top - 1], starts[min(bottom, count)])
 
 
-def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]) -> ReadNote:
+def _view_structure(
+    facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]
+) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
     from obsidian_mcp.core.note import canvas, parser
     from obsidian_mcp.core.note.counts import count
@@ -445,7 +532,11 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
     if extension(path) == vault_path.CANVAS_EXTENSION:
         board = canvas.read_canvas(body)
         warnings += [board.error] if board.error else []
-        texts = [(parser.parse(card.text.value), card.text.place) for card in board.cards if card.text is not None]
+        texts = [
+            (parser.parse(card.text.value), card.text.place)
+            for card in board.cards
+            if card.text is not None
+        ]
         properties, aliases = {}, []
     else:
         parsed = parser.parse(body)
@@ -455,10 +546,13 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
         properties, aliases = parsed.properties, parsed.aliases
 
     def take(part: str, items: Sequence[T]) -> list[T]:
-        first = fitting(first_of(items, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1)
+        first = fitting(
+            first_of(items, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1
+        )
         if len(first) < len(items):
             warnings.append(
-                f"These are the first {len(first)} of {len(items)} {part}. Read the text, by lines, for the others."
+                f"These are the first {len(first)} of {len(items)} {part}. Read the text, by "
+                "lines, for the others."
             )
         return first
 
@@ -488,7 +582,8 @@ def _view_structure(facts: partial[ReadNote], path: VaultPath, body: str, view: 
 
 
 def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:
-    """Return a note's structure and what a person sees around it: links, tasks, mentions, similar notes (TOOL-32)."""
+    """Return a note's structure and what a person sees around it: links, tasks, mentions, similar
+    notes (TOOL-32)."""
     from obsidian_mcp.core.expressions.answer import Page
     from obsidian_mcp.core.operations import mentions
     from obsidian_mcp.core.operations.tasks import find_tasks
@@ -496,17 +591,25 @@ def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote)
 
     def call_tool(name: str) -> dict[str, Any]:
         arguments = {"name": entry.path, "limit": MOST_AROUND, "vault": vault.name}
-        return {key: value for key, value in TOOLS[name].call(app, arguments).data.items() if key != "next_offset"}
+        return {
+            key: value
+            for key, value in TOOLS[name].call(app, arguments).data.items()
+            if key != "next_offset"
+        }
 
     links = call_tool("obsidian_get_links")
     names = mentions.names_of(vault, entry)
     naming = mentions.notes_with(vault, entry, names)
     unlinked = mentions.unlinked_mentions(vault, naming.notes, names)
     counted = sum(1 for _ in islice(unlinked, MENTIONS_COUNTED + 1))
-    open_tasks = find_tasks(vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)).tasks
+    open_tasks = find_tasks(
+        vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)
+    ).tasks
     found_around = {
         **plain(structure),
-        "open_tasks": [{"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks],
+        "open_tasks": [
+            {"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks
+        ],
         **links,
         "unlinked_mentions": min(counted, MENTIONS_COUNTED),
         "more_unlinked_mentions": True if counted > MENTIONS_COUNTED or naming.more else None,

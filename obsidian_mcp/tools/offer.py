@@ -50,8 +50,8 @@ RESEARCH: Final = "research"
 CORE: Final = "search,read_note,list_files,create_note,edit_note,get_links"
 PROFILES: Final = {
     "core": CORE,
-    "standard": f"{CORE},daily_note,list_tasks,update_task,edit_canvas,move_note,delete_note,attachments,"
-    "add_attachment,tags,rename_tag,set_properties,batch,history,undo",
+    "standard": f"{CORE},daily_note,list_tasks,update_task,edit_canvas,move_note,delete_note,"
+    "attachments,add_attachment,tags,rename_tag,set_properties,batch,history,undo",
 }
 """The tools of profiles that have a name of their own."""
 
@@ -90,7 +90,9 @@ class ToolEntry:
 class EntryTable:
     """The tools by name, in the order of their lists."""
 
-    def __init__(self, tools: Mapping[str, Any], views: Mapping[str, Any], research: Mapping[str, Any]) -> None:
+    def __init__(
+        self, tools: Mapping[str, Any], views: Mapping[str, Any], research: Mapping[str, Any]
+    ) -> None:
         self.tools: Final = {name: ToolEntry(name, **row) for name, row in tools.items()}
         self.views: Final = {name: ToolEntry(name, **row) for name, row in views.items()}
         """Those that open a view and those that views call (specs/views.md): only for hosts that
@@ -231,7 +233,10 @@ def _tell(entry: ToolEntry, *, asks: bool, shows_views: bool) -> Mapping[str, An
     told = published()[entry.name] if entry.other is None else entry.other.published
     if asks and entry.takes_confirm:
         schema = told["inputSchema"]
-        properties = {**schema["properties"], CONFIRM: {"type": "boolean", "description": "The user agreed"}}
+        properties = {
+            **schema["properties"],
+            CONFIRM: {"type": "boolean", "description": "The user agreed"},
+        }
         told = {**told, "inputSchema": {**schema, "properties": properties}}
     if shows_views:
         told = {**told, "_meta": {**told.get("_meta", {}), **entry.ui}}
@@ -247,14 +252,16 @@ def profile(names: str) -> Sequence[str]:
         return list(tools)
     if names == RESEARCH:
         raise InvalidArguments(
-            "The profile research is offered over HTTP only: obsidian-mcp --tools research http. Here give core, "
+            "The profile research is offered over HTTP only: obsidian-mcp --tools research http. "
+            "Here give core, "
             "standard, all, or names of tools."
         )
     given = [name.strip() for name in PROFILES.get(names, names).split(",") if name.strip()]
     chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]
     if unknown := [name for name in chosen if name not in tools]:
         raise InvalidArguments(
-            f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of tools: {', '.join(tools)}."
+            f"There is no tool {', '.join(unknown)}. Give core, standard, all, or names of "
+            f"tools: {', '.join(tools)}."
         )
     return [name for name in tools if name in chosen]
 

@@ -1,5 +1,6 @@
-"""As much of an answer as fits: lists by number or by bytes of JSON, texts by characters (TOOL-07), and what
-the answer to a change shows (TOOL-31). A person on the command line gets everything (CLI-10)."""
+"""As much of an answer as fits: lists by number or by bytes of JSON, texts by characters (TOOL-07),
+and what the answer to a change shows (TOOL-31). A person on the command line gets everything
+(CLI-10)."""
 
 from __future__ import annotations
 
@@ -45,7 +46,8 @@ _LINE_OF_DIFF: Final = re.compile(r"^(.*\n)(\\ No newline.*\n)?", re.MULTILINE)
 
 
 def next_offset(offset: int, limit: int, total: int) -> int | None:
-    """Return where the next page begins; None after the last one, and where only a count is wanted."""
+    """Return where the next page begins; None after the last one, and where only a count is
+    wanted."""
     return offset + limit if limit and offset + limit < total else None
 
 
@@ -73,7 +75,8 @@ def count_fitting(*columns: Sequence[object]) -> int:
 
 
 def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:
-    """Return where a page of a text ends: behind a paragraph, else behind a line, if one ends in its second half."""
+    """Return where a page of a text ends: behind a paragraph, else behind a line, if one ends in
+    its second half."""
     if end - start <= room or current_call.get().wants_all:
         return end
     for mark in ("\n\n", "\n"):
@@ -94,8 +97,9 @@ def cut_diff(diffs: Iterable[str], limit: int = DIFF_CHARACTERS) -> str:
 
 
 def shown_diff(diffs: Iterable[str]) -> str:
-    """Return what would change: the difference of one file; of several, one line of each kind of change and how many
-    lines of how many files change so. Two lines change in one way where the same words take the place of the same."""
+    """Return what would change: the difference of one file; of several, one line of each kind of
+    change and how many lines of how many files change so. Two lines change in one way where the
+    same words take the place of the same."""
     all_found = filter(None, diffs)
     if current_call.get().wants_all:
         return cut_diff(all_found)
@@ -104,19 +108,26 @@ def shown_diff(diffs: Iterable[str]) -> str:
         return cut_diff(compared)
     kinds = kinds_of_changes(compared)
     unshown_count = len(kinds) - KINDS_SHOWN
-    remarks = [f"… and {write_count(unshown_count, 'other kind')} of changes\n"] if unshown_count > 0 else []
+    remarks = (
+        [f"… and {write_count(unshown_count, 'other kind')} of changes\n"]
+        if unshown_count > 0
+        else []
+    )
     remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
     return "".join(kinds[:KINDS_SHOWN] + remarks)
 
 
 def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
-    """Return what changes in several files: moved and removed files, then one line of each kind of change with how many
-    lines of how many files change so, the most frequent first; blank lines only where nothing else changes."""
+    """Return what changes in several files: moved and removed files, then one line of each kind of
+    change with how many lines of how many files change so, the most frequent first; blank lines
+    only where nothing else changes."""
     kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     """The lines of each kind, with their files."""
     described = []
     for diff in filter(None, diffs):
-        head, _, *lines = [line for line in f"{diff}\n".split("\n") if not line.startswith("\\ No newline")]
+        head, _, *lines = [
+            line for line in f"{diff}\n".split("\n") if not line.startswith("\\ No newline")
+        ]
         if not head.startswith("--- a/"):  # a file that is moved or removed
             described.append(diff)
         for old, new in _changed_lines(lines):
@@ -124,7 +135,8 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
             kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
     blank = kinds.pop(("", ""), [])
     if blank and not kinds and not described:
-        return [f"{write_count(len(blank), 'blank line')} in {write_count(len({path for path, _ in blank}), 'file')}\n"]
+        files_named = write_count(len({path for path, _ in blank}), "file")
+        return [f"{write_count(len(blank), 'blank line')} in {files_named}\n"]
     by_file: dict[str, list[str]] = {}
     """The lines of kinds that are in one file only."""
     for alike in sorted(kinds.values(), key=len, reverse=True):
@@ -133,14 +145,17 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
         if files > 1:
             described.append(f"{len(alike)} lines in {files} files, as in {path}:\n{sample}")
         else:
-            by_file.setdefault(path, []).append((f"{len(alike)} lines as:\n" if len(alike) > 1 else "") + sample)
+            by_file.setdefault(path, []).append(
+                (f"{len(alike)} lines as:\n" if len(alike) > 1 else "") + sample
+            )
     for path, (first, *further_lines) in by_file.items():
         described += [f"{path}:\n{first}", *further_lines]
     return described
 
 
 def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Return the lines of a unified difference without its head: each old one with the new one in its place."""
+    """Return the lines of a unified difference without its head: each old one with the new one in
+    its place."""
     for is_changed, lines in groupby(diff, key=lambda line: line[:1] in ("-", "+")):
         if is_changed:
             listed = list(lines)
@@ -150,7 +165,9 @@ def _changed_lines(diff: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 def _count_shared(words: Sequence[str], other_words: Sequence[str]) -> int:
     """Return how many words both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, other_words, strict=False)))
+    return sum(
+        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, other_words, strict=False))
+    )
 
 
 def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
@@ -163,7 +180,11 @@ def _kind(old: str, new: str) -> tuple[tuple[str, str], str]:
         inner = "".join(line[start : len(line) - end])
         before, after = "".join(line[:start]), "".join(line[len(line) - end :])
         kind.append(inner)
-        parts = (before[-SAMPLE_CHARACTERS:], inner[: 2 * SAMPLE_CHARACTERS], after[:SAMPLE_CHARACTERS])
+        parts = (
+            before[-SAMPLE_CHARACTERS:],
+            inner[: 2 * SAMPLE_CHARACTERS],
+            after[:SAMPLE_CHARACTERS],
+        )
         lines += f"{mark}{''.join(parts)}\n" if line else ""
     return (kind[0], kind[1]), lines
 
@@ -187,7 +208,11 @@ class ChangedFiles:
 
 
 def changed_files(
-    files: Sequence[Rewritten], *, dry_run: bool, etag: str | None = None, warnings: Sequence[str] = ()
+    files: Sequence[Rewritten],
+    *,
+    dry_run: bool,
+    etag: str | None = None,
+    warnings: Sequence[str] = (),
 ) -> ChangedFiles:
     """Name the first files and, for a dry run, show as much of their differences as fits."""
     changed, more_changed = first_of([str(file.path) for file in files], FILES_SHOWN)
@@ -200,20 +225,30 @@ def _shorten(line: str) -> str:
     return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
 
 
-def change_made(change: Committed, arguments: Mapping[str, Any], answer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the answer to a call says of its change (TOOL-31): its number, the lines that changed or, of several
-    files, how many lines changed alike, and line ends that are not LF; no new text that the call itself brought, and no
-    lines that the answer has as `old` and `new`."""
-    from obsidian_mcp.core.vault.operation import Create, Write, difference, is_of_text  # with the first change
+def change_made(
+    change: Committed, arguments: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return what the answer to a call says of its change (TOOL-31): its number, the lines that
+    changed or, of several files, how many lines changed alike, and line ends that are not LF; no
+    new text that the call itself brought, and no lines that the answer has as `old` and `new`."""
+    from obsidian_mcp.core.vault.operation import (
+        Create,
+        Write,
+        difference,
+        is_of_text,
+    )  # with the first change
 
     argument_texts = {str(value).strip() for value in arguments.values() if isinstance(value, str)}
     texts = [
-        operation for operation in change.operations if isinstance(operation, Write | Create) and is_of_text(operation)
+        operation
+        for operation in change.operations
+        if isinstance(operation, Write | Create) and is_of_text(operation)
     ]
     new_texts = [
         operation
         for operation in texts
-        if isinstance(operation, Write) or operation.after.decode("utf-8", "replace").strip() not in argument_texts
+        if isinstance(operation, Write)
+        or operation.after.decode("utf-8", "replace").strip() not in argument_texts
     ]
     new_texts = [] if "old" in answer else new_texts
     data: dict[str, Any] = {"change": change.number}
@@ -222,14 +257,20 @@ def change_made(change: Committed, arguments: Mapping[str, Any], answer: Mapping
     diffs = [difference(operation, context=0) for operation in new_texts[:compared]]
     if len(new_texts) == 1:
         _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
-        pieces = [_shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])]
+        pieces = [
+            _shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])
+        ]
     else:
         pieces = kinds_of_changes(diffs)
     sizes = accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in pieces)
     fitting = sum(size <= SHOWN_BYTES for size in sizes)
     left_out = []
     if more := len(pieces) - fitting:
-        left_out.append(write_count(more, "line") if len(new_texts) == 1 else f"{write_count(more, 'kind')} of changes")
+        left_out.append(
+            write_count(more, "line")
+            if len(new_texts) == 1
+            else f"{write_count(more, 'kind')} of changes"
+        )
     if unread := len(new_texts) - len(diffs):
         left_out.append(write_count(unread, "file"))
     if left_out:

@@ -35,7 +35,9 @@ class PeriodicNote:
 @tool(title="Daily note", writes=True)
 def daily_note(
     app: App,
-    date: Annotated[str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")] = "today",
+    date: Annotated[
+        str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")
+    ] = "today",
     period: Annotated[
         Literal["daily", "weekly", "monthly", "quarterly", "yearly"],
         Argument(description="Kind of note"),
@@ -49,7 +51,9 @@ def daily_note(
     """Read the daily (weekly … yearly) note of a date, or add content to it, which makes a
     missing note."""
     if position == "section" and not section:
-        raise InvalidArguments("position section needs section: the heading to add under.", argument="section")
+        raise InvalidArguments(
+            "position section needs section: the heading to add under.", argument="section"
+        )
     if section and not content:
         raise InvalidArguments("section needs content: what to add under it.", argument="content")
 
@@ -58,7 +62,11 @@ def daily_note(
 
     opened = app.vaults.get(vault)
     note = PeriodicNotes(opened).open(
-        "daily_note", ADJECTIVES[period], date, change if content else None, create=create or bool(content)
+        "daily_note",
+        ADJECTIVES[period],
+        date,
+        change if content else None,
+        create=create or bool(content),
     )
     text = printable(note.content.text.body)
     entry = note.content.entry
@@ -67,5 +75,7 @@ def daily_note(
     cursor = None if note.cursor is None else f"{note.cursor[0]}:{note.cursor[1]}"
     following = PAGE if not content and len(text) > PAGE else None
     warnings = [*note.located.warnings, *note.warnings, *hidden] or None
-    facts = PeriodicNote(entry.path, first, note.created, note.changed, etag, cursor, following, warnings)
+    facts = PeriodicNote(
+        entry.path, first, note.created, note.changed, etag, cursor, following, warnings
+    )
     return facts if content or not text else DocumentAnswer(facts, text[:PAGE])

@@ -23,7 +23,8 @@ from .paging import fitting
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
-"""JSON of the files on one page of a change: with the rest it stays below the 10 000 that a model should see."""
+"""JSON of the files on one page of a change: with the rest it stays below the 10 000 that a model
+should see."""
 HUNK_BYTES = 60_000
 """JSON of the changed lines of one file."""
 LINE_CHARACTERS = 4_000
@@ -36,10 +37,13 @@ def show_changes(
     app: App,
     tool: Annotated[str, Argument(description="Writing tool to plan")] = "",
     arguments: Annotated[dict[str, Any], Argument(description="Of that tool")] = {},  # noqa: B006
-    change: Annotated[int, Argument(description="Instead: of obsidian_history; 0: your last", ge=0)] = 0,
+    change: Annotated[
+        int, Argument(description="Instead: of obsidian_history; 0: your last", ge=0)
+    ] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
-    """Opens a view for the user: what a change would do, to apply or discard per file; or a change made, to undo."""
+    """Opens a view for the user: what a change would do, to apply or discard per file; or a change
+    made, to undo."""
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
         return _shown_change(opened, undo.recall(opened, change) if change else undo.last(opened))
@@ -47,7 +51,13 @@ def show_changes(
         raise InvalidArguments("Give tool or change, not both.", argument="change")
     plan = _plan(app, opened, tool, arguments)
     if plan is None:
-        return {"view": "changes", "tool": tool, "summary": "This would change nothing.", "files": [], "total": 0}
+        return {
+            "view": "changes",
+            "tool": tool,
+            "summary": "This would change nothing.",
+            "files": [],
+            "total": 0,
+        }
     return _shown_plan(opened, plan)
 
 
@@ -57,9 +67,11 @@ def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan 
     full_name = name if name in usable else f"{PREFIX}{name}"
     if full_name not in usable:
         raise InvalidArguments(
-            f"{name!r} is no tool whose changes can be planned. These are: {', '.join(usable)}.", argument="tool"
+            f"{name!r} is no tool whose changes can be planned. These are: {', '.join(usable)}.",
+            argument="tool",
         )
-    # The person who applies the plan is the one who is to agree (POL-04): until then nothing is written.
+    # The person who applies the plan is the one who is to agree (POL-04): until then nothing is
+    # written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
     return vault.kept(Plans).draft(lambda: call(app, full_name, given))
 
@@ -76,10 +88,16 @@ def _shown_plan(vault: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
     plans = vault.kept(Plans)
     files = plans.files(plan)
     shown = (
-        _describe_file(file, plans.state(plan, file.path), plans.needs(plan, file.path)) for file in files[cursor:]
+        _describe_file(file, plans.state(plan, file.path), plans.needs(plan, file.path))
+        for file in files[cursor:]
     )
     expires = timestamp(int((time.time() + plans.seconds_left(plan)) * 1e9))
-    head = {"plan": plan.id, "tool": plan.tool, "summary": _summary(plan.tool, files), "expires": expires}
+    head = {
+        "plan": plan.id,
+        "tool": plan.tool,
+        "summary": _summary(plan.tool, files),
+        "expires": expires,
+    }
     return _page(vault, head, shown, len(files), cursor)
 
 
@@ -93,7 +111,13 @@ def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
         "by": undo.made_by(vault, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
-    return _page(vault, head, (_describe_file(file, "applied") for file in files[cursor:]), len(files), cursor)
+    return _page(
+        vault,
+        head,
+        (_describe_file(file, "applied") for file in files[cursor:]),
+        len(files),
+        cursor,
+    )
 
 
 def _page(
@@ -109,11 +133,17 @@ def _page(
 def _summary(name: str, files: Sequence[FileChange]) -> str:
     """What a change does, in a line."""
     moved = [file for file in files if file.kind == "move"]
-    if len(moved) == 1 and name == "move_note":  # another tool may change the other files in any way
+    if (
+        len(moved) == 1 and name == "move_note"
+    ):  # another tool may change the other files in any way
         rest = len(files) - 1
         also = f" and rewrite links in {write_count(rest, 'file')}" if rest else ""
         return f"Move {moved[0].path} to {moved[0].to}{also}"
-    title = TOOLS[f"obsidian_{name}"].title if f"obsidian_{name}" in TOOLS else name.replace("_", " ").capitalize()
+    title = (
+        TOOLS[f"obsidian_{name}"].title
+        if f"obsidian_{name}" in TOOLS
+        else name.replace("_", " ").capitalize()
+    )
     return f"{title}: {files[0].path if len(files) == 1 else f'{len(files)} files'}"
 
 
@@ -122,7 +152,9 @@ def plan_diff(
     app: App,
     plan: PlanId = "",
     change: Annotated[int, Argument(description="Change of obsidian_history", ge=0)] = 0,
-    path: Annotated[str, Argument(description="File; without it more files of the change are listed")] = "",
+    path: Annotated[
+        str, Argument(description="File; without it more files of the change are listed")
+    ] = "",
     cursor: Annotated[int, Argument(description="Where to go on: cursor", ge=0)] = 0,
     vault: VaultName = "",
 ) -> dict[str, Any]:

@@ -34,7 +34,8 @@ class Properties:
     path: str | None = None
     properties: dict[str, Any] | None = None
     inline_fields: list[str] | None = None
-    """Which of them stand in the text as inline fields of Dataview, and not, or not only, in the frontmatter."""
+    """Which of them stand in the text as inline fields of Dataview, and not, or not only, in the
+    frontmatter."""
     vault_properties: list[ListedProperty] | None = None
     values: list[PropertyValue] | None = None
     total: int | None = None
@@ -54,8 +55,8 @@ def get_properties(
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Properties:
-    """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts, or each note's value
-    of one."""
+    """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts,
+    or each note's value of one."""
     opened = app.vaults.get(vault)
     if not name:
         return _list_of_vault(opened, property, limit, offset)
@@ -69,22 +70,30 @@ def get_properties(
         values, inline = with_inline_fields(values, parsed)
     if property:
         values = {
-            key: property_value for key, property_value in values.items() if printable(key).lower() == property.lower()
+            key: property_value
+            for key, property_value in values.items()
+            if printable(key).lower() == property.lower()
         }
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
     fitting = count_fitting(list(values.items()))
     if fitting < len(values):
-        warning = f"These are the first {fitting} of {len(values)} properties. Name one of the others with property."
+        warning = (
+            f"These are the first {fitting} of {len(values)} properties. Name one of the others "
+            "with property."
+        )
         values = dict(islice(values.items(), fitting))
-    return Properties(entry.path, values, inline_fields=inline or None, etag=content.etag, warning=warning)
+    return Properties(
+        entry.path, values, inline_fields=inline or None, etag=content.etag, warning=warning
+    )
 
 
 @tool(title="Set properties", writes=True, destructive=True, idempotent=True)
 def set_properties(
     app: App,
     properties: Annotated[
-        dict[str, Any], Argument(description='null removes: {"status": "done", "due": null}', min_length=1)
+        dict[str, Any],
+        Argument(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
     names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
     query: Query = "",
@@ -119,7 +128,10 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
         values = values[: count_fitting(values)]
         following = next_offset(offset, len(values), len(property_uses.value))
         return Properties(
-            values=values, total=len(property_uses.value), next_offset=following, incomplete=property_uses.notice
+            values=values,
+            total=len(property_uses.value),
+            next_offset=following,
+            incomplete=property_uses.notice,
         )
     used = vault.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
@@ -134,4 +146,6 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
         )
         for use in uses
     ]
-    return Properties(vault_properties=listed, total=len(order), next_offset=following, incomplete=used.notice)
+    return Properties(
+        vault_properties=listed, total=len(order), next_offset=following, incomplete=used.notice
+    )

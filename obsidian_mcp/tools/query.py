@@ -31,10 +31,13 @@ def query(
     query: Annotated[
         str,
         Argument(
-            description="Base as YAML or its path, Dataview DQL, or Tasks lines; of a table also a filter: cost > 30"
+            description="Base as YAML or its path, Dataview DQL, or Tasks lines; of a table also a "
+            "filter: cost > 30"
         ),
     ] = "",
-    language: Annotated[Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")] = "",
+    language: Annotated[
+        Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")
+    ] = "",
     view: Annotated[str, Argument(description="View of a base; else the first")] = "",
     this: Annotated[str, Argument(description="Note of the query; alone: all its queries")] = "",
     section: TableSection = "",
@@ -43,8 +46,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases, Dataview or Tasks query and get rows, groups and summaries. With language=table it is a
-    base over the rows of a Markdown table in the note `this`."""
+    """Run an Obsidian Bases, Dataview or Tasks query and get rows, groups and summaries. With
+    language=table it is a base over the rows of a Markdown table in the note `this`."""
     opened = app.vaults.get(vault)
     note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)
@@ -64,8 +67,13 @@ def query(
         ]
         if blocks or language != "tasks":
             return {"path": note.path, "blocks": blocks}
-    elif not query.strip() and language not in ("tasks", "table"):  # a query for tasks without a line finds them all
-        raise InvalidArguments("Give query, or this: the note whose queries are to be run.", argument="query")
+    elif not query.strip() and language not in (
+        "tasks",
+        "table",
+    ):  # a query for tasks without a line finds them all
+        raise InvalidArguments(
+            "Give query, or this: the note whose queries are to be run.", argument="query"
+        )
     path = note.path if note is not None else None
     request = queries.Query(query, page, now, language, view, path, section, table_number)
     return _render_answer(queries.run_query(opened, request), page)
@@ -74,7 +82,9 @@ def query(
 def _render_answer(result: queries.Found, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(result, TaskPage):
-        data: dict[str, Any] = plain(result if current_call.get().wants_all else shorten_page(result, page.offset))
+        data: dict[str, Any] = plain(
+            result if current_call.get().wants_all else shorten_page(result, page.offset)
+        )
         return data
     answer = result.value
     data = answer.data()
@@ -100,20 +110,23 @@ def _render_answer(result: queries.Found, page: Page) -> dict[str, Any]:
 
 
 def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
-    """An answer, or a group of one, with summaries and groups that fit a page; where some groups do not, they begin
-    with the one that row `offset` is in (QUERIES-06)."""
+    """An answer, or a group of one, with summaries and groups that fit a page; where some groups do
+    not, they begin with the one that row `offset` is in (QUERIES-06)."""
     data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
     if is_group := "key" in data:
         data["key"] = _shorten(data["key"])
     if _size(summaries) > (CELL if is_group else PAGE):
         data["summaries"] = {
-            of: {name: _shorten(cell) for name, cell in cells.items()} for of, cells in summaries.items()
+            of: {name: _shorten(cell) for name, cell in cells.items()}
+            for of, cells in summaries.items()
         }
     if len(groups) > GROUPS or _size(groups) > PAGE:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
         some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
-        data["groups"] = fitting((_bound(group, max(offset - begin, 0)) for group, begin in some), PAGE, least=1)
+        data["groups"] = fitting(
+            (_bound(group, max(offset - begin, 0)) for group, begin in some), PAGE, least=1
+        )
         data |= {"groups_total": len(groups), "groups_offset": begins[first]}
     return data
 

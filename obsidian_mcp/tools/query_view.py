@@ -1,4 +1,5 @@
-"""Show the result of a query as a table, cards, a list or a board (specs/views.md VIEW-30 to VIEW-34)."""
+"""Show the result of a query as a table, cards, a list or a board (specs/views.md VIEW-30 to
+VIEW-34)."""
 
 from __future__ import annotations
 
@@ -61,10 +62,15 @@ def show_query(
         answer, notice = result.value, result.notice
         columns = [{"id": column.id, "label": column.name} for column in answer.columns]
         paths = answer.paths or [None] * len(answer.rows)
-        rows = [_row(opened, columns, cells, path) for cells, path in zip(answer.rows, paths, strict=True)]
+        rows = [
+            _row(opened, columns, cells, path)
+            for cells, path in zip(answer.rows, paths, strict=True)
+        ]
         total = answer.total
         kind = "list" if answer.kind == "list" else queries.view_type(opened, request)
-        given_groups = [(_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()]
+        given_groups = [
+            (_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()
+        ]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
     rows = fitting(rows, VIEW_BYTES - len(json_codec.encode(columns, asdict)) - 500, least=1)
@@ -100,7 +106,9 @@ def _task_rows(page: TaskPage) -> list[dict[str, Any]]:
                 ["text", (task.status_type or "").replace("_", " ").lower()],
                 ["date", task.due] if task.due else None,
                 ["text", task.priority] if task.priority else None,
-                ["list", [["text", _shorten(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]] if task.tags else None,
+                ["list", [["text", _shorten(tag)] for tag in (task.tags or ())[:CELL_ITEMS]]]
+                if task.tags
+                else None,
                 ["link", basename(VaultPath(task.path)), task.path],
             ],
         }
@@ -108,10 +116,16 @@ def _task_rows(page: TaskPage) -> list[dict[str, Any]]:
     ]
 
 
-def _row(vault: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None) -> dict[str, Any]:
+def _row(
+    vault: Vault, columns: list[dict[str, str]], cells: list[Any], path: str | None
+) -> dict[str, Any]:
     cells_of_row = [_cell(vault, cell) for cell in cells]
     for number, column in enumerate(columns):
-        if path and column["id"] in ("file.name", "file.basename", "file.file") and cells_of_row[number]:
+        if (
+            path
+            and column["id"] in ("file.name", "file.basename", "file.file")
+            and cells_of_row[number]
+        ):
             cells_of_row[number] = ["link", _label(cells_of_row[number]), path]
     return {"cells": cells_of_row} | ({"path": path} if path else {})
 
@@ -157,7 +171,9 @@ def _position(columns: list[dict[str, str]], column: str) -> int:
     """Raises: InvalidArguments for an unknown column."""
     ids = [entry["id"] for entry in columns]
     if column not in ids:
-        raise InvalidArguments(f"There is no column {column!r}; there are {', '.join(ids)}.", argument="sort")
+        raise InvalidArguments(
+            f"There is no column {column!r}; there are {', '.join(ids)}.", argument="sort"
+        )
     return ids.index(column)
 
 
@@ -171,7 +187,8 @@ _ORDERS = {
 def _sort_rows(
     columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str
 ) -> list[dict[str, Any]]:
-    """The rows by the group's column first, and in a group by the column of `sort`; empty cells last."""
+    """The rows by the group's column first, and in a group by the column of `sort`; empty cells
+    last."""
 
     def key(position: int, row: dict[str, Any]) -> tuple[int, float, str]:
         cell = row["cells"][position]
@@ -185,14 +202,18 @@ def _sort_rows(
         position = _position(columns, sort.removeprefix("-"))
         filled = [row for row in rows if row["cells"][position]]
         empty = [row for row in rows if not row["cells"][position]]
-        rows = sorted(filled, key=lambda row: key(position, row), reverse=sort.startswith("-")) + empty
+        rows = (
+            sorted(filled, key=lambda row: key(position, row), reverse=sort.startswith("-")) + empty
+        )
     if group:
         position = _position(columns, group)
         rows = sorted(rows, key=lambda row: (not row["cells"][position], key(position, row)))
     return rows
 
 
-def _groups(columns: list[dict[str, str]], rows: list[dict[str, Any]], group: str) -> list[dict[str, Any]]:
+def _groups(
+    columns: list[dict[str, str]], rows: list[dict[str, Any]], group: str
+) -> list[dict[str, Any]]:
     position = _position(columns, group)
     groups: dict[str, list[int]] = {}
     for number, row in enumerate(rows):
@@ -204,7 +225,9 @@ def _groups_of_page(groups: list[tuple[str, int]], offset: int, count: int) -> l
     """The groups that a query itself makes, as far as their rows are on a page."""
     page_groups, start = [], 0
     for label, size in groups:
-        numbers = [row - offset for row in range(start, start + size) if offset <= row < offset + count]
+        numbers = [
+            row - offset for row in range(start, start + size) if offset <= row < offset + count
+        ]
         if numbers:
             page_groups.append({"label": label, "rows": numbers})
         start += size

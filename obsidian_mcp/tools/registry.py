@@ -1,5 +1,5 @@
-"""Every tool, the module that has its function, and what it returns: `@tool` registers it, `call` is the only way in
-(specs/tools.md)."""
+"""Every tool, the module that has its function, and what it returns: `@tool` registers it, `call`
+is the only way in (specs/tools.md)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,14 @@ from typing import Any, ClassVar, cast
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.errors import AppError, ChangeNotFound, InvalidArguments, NoteNotFound, UnknownTool, VaultNotFound
+from obsidian_mcp.errors import (
+    AppError,
+    ChangeNotFound,
+    InvalidArguments,
+    NoteNotFound,
+    UnknownTool,
+    VaultNotFound,
+)
 
 from . import arguments as argument_reader
 from . import table
@@ -37,7 +44,13 @@ EVERY_VAULT = "*"
 VAULTS_NAMED = 5
 """Other vaults that an error names."""
 ACROSS_VAULTS = frozenset(
-    ("obsidian_search", "obsidian_list_files", "obsidian_query", "obsidian_list_tasks", "obsidian_tags")
+    (
+        "obsidian_search",
+        "obsidian_list_files",
+        "obsidian_query",
+        "obsidian_list_tasks",
+        "obsidian_tags",
+    )
 )
 MOST_BYTES = 40_000
 """Of the answers of several vaults, after which no other one is asked."""
@@ -62,7 +75,8 @@ class PictureAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a document."""
+    """What a tool call gives to a front: JSON-able `data`, and a `text` for tools whose answer is a
+    document."""
 
     data: dict[str, Any]
     text: str | None
@@ -84,18 +98,28 @@ class Outcome:
     def whole(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`, or an image as `base64`."""
         if self.picture is not None:
-            return {**self.data, "shown_as": self.picture.mime, "base64": b64encode(self.picture.image).decode()}
-        return {**self.data, "content": self.text} if self.document and self.text is not None else self.data
+            return {
+                **self.data,
+                "shown_as": self.picture.mime,
+                "base64": b64encode(self.picture.image).decode(),
+            }
+        return (
+            {**self.data, "content": self.text}
+            if self.document and self.text is not None
+            else self.data
+        )
 
     @property
     def structured(self) -> dict[str, Any] | None:
-        """The same as an object, which hosts show in place of the blocks; None for a document or an image."""
+        """The same as an object, which hosts show in place of the blocks; None for a document or an
+        image."""
         if self.document or self.picture is not None:
             return None
         return {"success": True, "data": self.data} if self.enveloped else self.data
 
     def contents(self) -> list[str]:
-        """The text blocks for a model: envelope and document, or for tools without envelope what they have to say."""
+        """The text blocks for a model: envelope and document, or for tools without envelope what
+        they have to say."""
         if self.enveloped:
             return [self.envelope()] if self.text is None else [self.envelope(), self.text]
         if self.text is None:
@@ -120,7 +144,8 @@ class Tool:
     needs_app: bool = False
     """Of use only where the app or its command is there."""
     view: str = ""
-    """The page that shows its answer to a person (specs/views.md); empty for all but a few of VIEW_TOOLS."""
+    """The page that shows its answer to a person (specs/views.md); empty for all but a few of
+    VIEW_TOOLS."""
     is_registered: ClassVar[bool] = False
     """Whether another program registered it: no profile leaves it out, and it takes no CONFIRM."""
 
@@ -129,7 +154,8 @@ class Tool:
         return not self.read_only and arguments.get("dry_run") is not True
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:
-        """Raises: InvalidArguments naming each argument at fault, and every AppError of the tool."""
+        """Raises: InvalidArguments naming each argument at fault, and every AppError of the
+        tool."""
         given = dict(arguments)
         if given.get("vault") == EVERY_VAULT:
             return self._in_every_vault(app, given)
@@ -165,10 +191,12 @@ class Tool:
         return Outcome(data, text, document, self.enveloped, picture=picture, result=result)
 
     def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
-        """One call in each vault; the answers one after the other, each with its vault's name (TOOL-19)."""
+        """One call in each vault; the answers one after the other, each with its vault's name
+        (TOOL-19)."""
         if self.name not in ACROSS_VAULTS:
             raise InvalidArguments(
-                f"{self.name} works on one vault. The vaults are {', '.join(app.vaults.names())}.", argument="vault"
+                f"{self.name} works on one vault. The vaults are {', '.join(app.vaults.names())}.",
+                argument="vault",
             )
         answers: list[dict[str, Any]] = []
         left = app.vaults.names()
@@ -193,7 +221,8 @@ class Tool:
 
     @cached_property
     def published(self) -> dict[str, Any]:
-        """Its entry in the answer to `tools/list` (`offer.published`), but for the schema of answers."""
+        """Its entry in the answer to `tools/list` (`offer.published`), but for the schema of
+        answers."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.read_only,
@@ -224,17 +253,23 @@ class Tool:
 
 
 def _other_vaults(app: App) -> str:
-    """Return what to say where nothing was found and no vault was named; empty where there is only one (TOOL-19)."""
+    """Return what to say where nothing was found and no vault was named; empty where there is only
+    one (TOOL-19)."""
     first, *others = app.vaults.names()
     named = ", ".join(map(repr, others[:VAULTS_NAMED]))
-    return f" Only the vault {first!r} was looked at; give vault for others: {named}." if others else ""
+    return (
+        f" Only the vault {first!r} was looked at; give vault for others: {named}."
+        if others
+        else ""
+    )
 
 
 _SCALARS = frozenset((NoneType, bool, int, float, str))
 
 
 def plain(value: Any) -> Any:
-    """JSON types of a result: records become objects; a field that is None or `hits.NOT_SENT` is left out."""
+    """JSON types of a result: records become objects; a field that is None or `hits.NOT_SENT` is
+    left out."""
     members = _members(value.__class__)
     if members is not None:
         return {
@@ -243,7 +278,10 @@ def plain(value: Any) -> Any:
             if (member := getattr(value, name)) is not None
         }
     if isinstance(value, Mapping):
-        return {str(key): member if type(member) in _SCALARS else plain(member) for key, member in value.items()}
+        return {
+            str(key): member if type(member) in _SCALARS else plain(member)
+            for key, member in value.items()
+        }
     if isinstance(value, list | tuple):
         return [member if type(member) in _SCALARS else plain(member) for member in value]
     return value
@@ -258,14 +296,19 @@ def _members(kind: type) -> tuple[str, ...] | None:
 
 
 class Tools(Mapping[str, Tool]):
-    """Tools by name, in the order of their list. A tool's module is imported when the tool is first looked up."""
+    """Tools by name, in the order of their list. A tool's module is imported when the tool is first
+    looked up."""
 
-    def __init__(self, modules: Mapping[str, Iterable[str]], prefix: str = "", *, package: str = __package__) -> None:
-        """`modules`: by the name of a module of `package` its functions. The name of a tool is that of the function
-        behind `prefix`."""
+    def __init__(
+        self, modules: Mapping[str, Iterable[str]], prefix: str = "", *, package: str = __package__
+    ) -> None:
+        """`modules`: by the name of a module of `package` its functions. The name of a tool is that
+        of the function behind `prefix`."""
         self.prefix = prefix
         self.package = package
-        self.modules = {prefix + name: module for module, functions in modules.items() for name in functions}
+        self.modules = {
+            prefix + name: module for module, functions in modules.items() for name in functions
+        }
         """The module of every tool."""
         self._tools: dict[str, Tool] = {}
 
@@ -284,7 +327,8 @@ class Tools(Mapping[str, Tool]):
         return len(self.modules)
 
     def add(self, tool: Tool) -> None:
-        """Take in a tool of the table, when its module is imported. Raises: KeyError for one that is not there."""
+        """Take in a tool of the table, when its module is imported. Raises: KeyError for one that
+        is not there."""
         if tool.name not in self.modules:
             raise KeyError(tool.name)
         self._tools[tool.name] = tool
@@ -294,7 +338,8 @@ TOOLS = Tools(table.TOOLS, PREFIX)
 """The vault's tools."""
 
 VIEW_TOOLS = Tools(table.VIEW_TOOLS, PREFIX)
-"""The tools that open a view and those that views call (specs/views.md): listed only for hosts that show views."""
+"""The tools that open a view and those that views call (specs/views.md): listed only for hosts that
+show views."""
 
 RESEARCH_TOOLS = Tools(table.RESEARCH_TOOLS)
 """The tools of the profile `research`."""
@@ -316,10 +361,10 @@ def tool(
     needs_app: bool = False,
     view: str = "",
 ) -> Callable[[Callable[..., object]], Callable[..., object]]:
-    """Register a function `(app, …) -> dataclass | Document` as a tool; the table `among` has its name. `destructive`:
-    some argument can change or remove an existing byte. `idempotent`: the same call again changes nothing more.
-    `open_world`: it can reach beyond the vault. `needs_app`: listed only where the app or its command is there. `view`:
-    the page of its answer."""
+    """Register a function `(app, …) -> dataclass | Document` as a tool; the table `among` has its
+    name. `destructive`: some argument can change or remove an existing byte. `idempotent`: the same
+    call again changes nothing more. `open_world`: it can reach beyond the vault. `needs_app`:
+    listed only where the app or its command is there. `view`: the page of its answer."""
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
         name = among.prefix + function.__name__
@@ -344,13 +389,14 @@ def tool(
 
 
 def call(app: App, name: str, arguments: Mapping[str, Any], offer: Offer | None = None) -> Outcome:
-    """Run a tool that may be called: one of `offer`, where there are others beside the vault's. Raises: UnknownTool,
-    InvalidArguments, and every AppError of the tool."""
+    """Run a tool that may be called: one of `offer`, where there are others beside the vault's.
+    Raises: UnknownTool, InvalidArguments, and every AppError of the tool."""
     offer = offer or offer_of(app.config)
     entry = offer.find(name)
     if entry is None:
         raise UnknownTool(
-            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are {', '.join(offer.usable())}.",
+            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are "
+            f"{', '.join(offer.usable())}.",
             tool=name,
         )
     try:

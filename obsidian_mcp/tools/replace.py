@@ -32,7 +32,9 @@ _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
 def replace(
     app: App,
     find: Annotated[str, Argument(description="Exact text, or a JavaScript regex", min_length=1)],
-    content: Annotated[str, Argument(description="What takes its place; $1: first group of a regex")],
+    content: Annotated[
+        str, Argument(description="What takes its place; $1: first group of a regex")
+    ],
     regex: Annotated[bool, Argument(description="find is a regex")] = False,
     ignore_case: Annotated[bool, Argument(description="Any case")] = False,
     names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
@@ -45,7 +47,9 @@ def replace(
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
     opened = app.vaults.get(vault)
-    selection = bulk.selected(opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION)
+    selection = bulk.selected(
+        opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION
+    )
     entries = selection.entries
     try:
         pattern = RegExpValue(source, "mui" if ignore_case else "mu")
@@ -70,12 +74,19 @@ def replace(
         raise InvalidArguments(str(error), argument="find") from error
     if not is_found and regex and _LITERAL.fullmatch(find):
         raise InvalidArguments(
-            "find is in none of the files. A regular expression is given without the slashes around it and the flags "
+            "find is in none of the files. A regular expression is given without the slashes "
+            "around it and the flags "
             "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
             argument="find",
         )
-    nothing = [] if planned.rewritten else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
-    return changed_files(planned.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing])
+    nothing = (
+        []
+        if planned.rewritten
+        else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
+    )
+    return changed_files(
+        planned.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing]
+    )
 
 
 def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:
@@ -85,19 +96,30 @@ def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:
     if regex:
         return f"Nothing was changed: the regular expression matches nothing in {where}."
     return (
-        f"Nothing was changed: find is not in {where}. It must match exactly, spaces, quotes and line breaks too; "
+        f"Nothing was changed: find is not in {where}. It must match exactly, spaces, quotes and "
+        "line breaks too; "
         "obsidian_search finds other spellings."
     )
 
 
-def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character: bool) -> list[Edit]:
-    r"""Return the edits that replace every match in a text; line ends match `\n`, unless `by_character`. Raises:
-    ExpressionError for a match that takes too long, InvalidArguments for too many, StorageFailed for too long a
-    text."""
-    ends = [] if by_character else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
-    has_groups = "$" in template.replace("$$", "")  # which would bring characters in the place of bytes
+def _find_edits(
+    pattern: RegExpValue, template: str, body: str, *, by_character: bool
+) -> list[Edit]:
+    r"""Return the edits that replace every match in a text; line ends match `\n`, unless
+    `by_character`. Raises: ExpressionError for a match that takes too long, InvalidArguments for
+    too many, StorageFailed for too long a text."""
+    ends = (
+        []
+        if by_character
+        else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
+    )
+    has_groups = "$" in template.replace(
+        "$$", ""
+    )  # which would bring characters in the place of bytes
     searched = body if has_groups else edits.make_searchable(body, pattern.source)
-    text = searched.replace("\r\n", "\n") if ends else searched  # `\n`, `^` and `$` mean the ends of lines
+    text = (
+        searched.replace("\r\n", "\n") if ends else searched
+    )  # `\n`, `^` and `$` mean the ends of lines
 
     def to_stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)
@@ -107,9 +129,15 @@ def _find_edits(pattern: RegExpValue, template: str, body: str, *, by_character:
     size = len(body)
     for span, new in pattern.replacements(text, template, Budget(row_units=3 * MAX_FILE_BYTES)):
         place, content = Span(to_stored(span.start), to_stored(span.end)), adapted(new)
-        found_edits.append(Edit(place, content if searched is body else edits.keep_bytes(place.slice(body), content)))
+        found_edits.append(
+            Edit(
+                place, content if searched is body else edits.keep_bytes(place.slice(body), content)
+            )
+        )
         size += len(content) - (place.end - place.start)
         check_size(size)
         if len(found_edits) > MOST_MATCHES:
-            raise InvalidArguments(f"find is more than {MOST_MATCHES:,} times in one note.", argument="find")
+            raise InvalidArguments(
+                f"find is more than {MOST_MATCHES:,} times in one note.", argument="find"
+            )
     return found_edits

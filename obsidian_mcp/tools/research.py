@@ -1,4 +1,5 @@
-"""The two tools of the profile `research`, in the shapes that hosts demand of them (specs/tools.md TOOL-25)."""
+"""The two tools of the profile `research`, in the shapes that hosts demand of them (specs/tools.md
+TOOL-25)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,13 @@ from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, basename, extension
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
+    VaultPath,
+    basename,
+    extension,
+)
 from obsidian_mcp.core.vault.vault import Vault
 
 from .arguments import Argument
@@ -19,7 +26,8 @@ from .registry import RESEARCH_TOOLS, tool
 
 MOST_FOUND = 50
 MOST_CHARACTERS = 100_000
-"""Of one note: hosts refuse results of more than 150 000 characters, line ends and quotes escaped."""
+"""Of one note: hosts refuse results of more than 150 000 characters, line ends and quotes
+escaped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +52,26 @@ class Fetched:
 
 
 @tool(title="Search notes", among=RESEARCH_TOOLS)
-def search(app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]) -> Results:
-    """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with synonyms."""
+def search(
+    app: App, query: Annotated[str, Argument(description="1 to 3 distinctive words", min_length=1)]
+) -> Results:
+    """Find notes in the user's Obsidian vault, best first. If the results are weak, retry with
+    synonyms."""
     vault = app.vaults.get()
-    hits = vault.search.find(Request(with_days(query, lambda: vault.calendar.today), limit=MOST_FOUND, snippets=0))
+    hits = vault.search.find(
+        Request(with_days(query, lambda: vault.calendar.today), limit=MOST_FOUND, snippets=0)
+    )
     paths = [hit.path for hit in hits.hits if extension(hit.path) in TEXT_EXTENSIONS]
     return Results([FoundNote(path, basename(path), _url(app, vault, path)) for path in paths])
 
 
 @tool(title="Fetch note", among=RESEARCH_TOOLS)
-def fetch(app: App, id: Annotated[str, Argument(description="An id that search found", min_length=1)]) -> Fetched:  # noqa: A002
+def fetch(
+    app: App,
+    id: Annotated[  # noqa: A002
+        str, Argument(description="An id that search found", min_length=1)
+    ],
+) -> Fetched:
     """Read a note of the user's Obsidian vault."""
     vault = app.vaults.get()
     entry = vault.find(id)
@@ -72,4 +90,6 @@ def _url(app: App, vault: Vault, path: VaultPath) -> str:
     public = app.config.http.public_url
     if not public:
         return uri.build(vault.name, path)
-    return f"{public.rstrip('/')}/{quote(path.removesuffix(NOTE_EXTENSION), errors='surrogateescape')}"
+    return (
+        f"{public.rstrip('/')}/{quote(path.removesuffix(NOTE_EXTENSION), errors='surrogateescape')}"
+    )

@@ -27,7 +27,10 @@ EVERYTHING = '""'
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 _names_operator_or_property = re.compile(r"[:\[]").search
 _OTHERS_OPERATOR = re.compile(r"(?<!\S)(?:AND|NOT)(?=\s+\S)")
-WORDS_HERE = "AND and NOT are words in a query, no operators: -term excludes a term, and all others are wanted anyway."
+WORDS_HERE = (
+    "AND and NOT are words in a query, no operators: -term excludes a term, and all others are "
+    "wanted anyway."
+)
 
 
 @tool(title="Find and search notes")
@@ -36,15 +39,20 @@ def search(
     query: Annotated[
         str,
         Argument(
-            description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", /regex/, OR, -not, (group), '
-            'file: path: content: tag: line:() section:() task-todo: [property:"exact value"] [due:<next month]'
+            description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", '
+            "/regex/, OR, -not, (group), file: path: content: tag: line:() section:() task-todo: "
+            '[property:"exact value"] [due:<next month]'
         ),
     ],
-    match: Annotated[Match, Argument(description="smart: also word forms, accents, typos, synonyms")] = "smart",
+    match: Annotated[
+        Match, Argument(description="smart: also word forms, accents, typos, synonyms")
+    ] = "smart",
     folder: Annotated[str, Argument(description="Notes below this folder")] = "",
     modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",
     modified_before: Annotated[str, Argument(description="Likewise")] = "",
-    sort: Annotated[str, Argument(description="modified, name, path, tag or a property; then asc or desc")] = "",
+    sort: Annotated[
+        str, Argument(description="modified, name, path, tag or a property; then asc or desc")
+    ] = "",
     group: Annotated[str, Argument(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
@@ -58,7 +66,9 @@ def search(
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
     opened = app.vaults.get(vault)
     if name and (folder or group or sort):
-        raise InvalidArguments("name is one note: folder, sort and group are for many.", argument="name")
+        raise InvalidArguments(
+            "name is one note: folder, sort and group are for many.", argument="name"
+        )
     is_narrowed = any((folder, modified_after, modified_before, sort, group))
     everything = (is_narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
     remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
@@ -93,26 +103,35 @@ def search(
 
 
 def _explain_exclusion(vault: Vault, folder: str | None) -> str | None:
-    """Say where nothing is found that files are not searched because the user excludes them (SEARCH-19)."""
+    """Say where nothing is found that files are not searched because the user excludes them
+    (SEARCH-19)."""
     hidden, prefix = vault.hides(), name_key(folder) + "/" if folder else ""
     if vault.settings.ignore_filters and any(
         name_key(entry.path).startswith(prefix) and hidden(entry.path) for entry in vault.entries()
     ):
-        return "Files that the user excludes in the app are not searched; obsidian_list_files names them too."
+        return (
+            "Files that the user excludes in the app are not searched; obsidian_list_files names "
+            "them too."
+        )
     return None
 
 
 def _time(argument: str, text: str) -> int | None:
-    """Return a moment in nanoseconds since the epoch; None for an empty text. Raises: InvalidArguments."""
+    """Return a moment in nanoseconds since the epoch; None for an empty text. Raises:
+    InvalidArguments."""
     if not text.strip():
         return None
-    from obsidian_mcp.core.calendar.days import read_moment  # with all expressions of words: few searches need them
+    from obsidian_mcp.core.calendar.days import (
+        read_moment,
+    )  # with all expressions of words: few searches need them
 
     when = read_moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
     if when is None:
         raise InvalidArguments(
-            f"{argument} must be a date (2024-05-31), a month (2024-05), a time (2024-05-31T18:00), an age such as "
-            f"12h, 7d, 3m (months) or 1y, or words such as last monday or last 7 days, but {text!r} came.",
+            f"{argument} must be a date (2024-05-31), a month (2024-05), a time "
+            "(2024-05-31T18:00), an age such as "
+            "12h, 7d, 3m (months) or 1y, or words such as last monday or last 7 days, but "
+            f"{text!r} came.",
             argument=argument,
         )
     return clock.nanoseconds(when)

@@ -1,4 +1,5 @@
-"""The tools: by module its functions in the order of their list, with the command of each that has one."""
+"""The tools: by module its functions in the order of their list, with the command of each that has
+one."""
 
 from __future__ import annotations
 

@@ -193,13 +193,19 @@ def _read(key: str, value: Any) -> Any:
             case "values" | "row" if isinstance(found := arguments.read_json(value), dict):
                 return {str(name): _cell(item) for name, item in found.items()}
             case "values":
-                return [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
+                return (
+                    [_cell(item) for item in found] if isinstance(found, list) else [_cell(value)]
+                )
             case "value":
                 return _cell(value)
             case "row" | "column":
-                return value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+                return (
+                    value if isinstance(value, int) and not isinstance(value, bool) else str(value)
+                )
     except ValueError:
-        raise InvalidArguments(f"{key} must be {_EXPECTED[key]}, not {value!r}.", argument=key) from None
+        raise InvalidArguments(
+            f"{key} must be {_EXPECTED[key]}, not {value!r}.", argument=key
+        ) from None
     return value
 
 

@@ -57,11 +57,18 @@ def tags(
             numbers = sorted({fact.line + 1 for fact in file.tags if fact.line is not None})
             lines, more_lines = first_of(numbers, LINES_SHOWN)
             notes.append(TaggedNote(file.path, names, lines or None, more_lines))
-        return Tags(len(occurrences.value), notes=notes, next_offset=following, incomplete=occurrences.notice)
+        return Tags(
+            len(occurrences.value),
+            notes=notes,
+            next_offset=following,
+            incomplete=occurrences.notice,
+        )
     used = opened.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
     uses, following = page_of(order, offset, limit)
-    listed = [ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses]
+    listed = [
+        ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses
+    ]
     return Tags(len(order), tags=listed, next_offset=following, incomplete=used.notice)
 
 

@@ -27,9 +27,16 @@ ACTIONS = ("keep", "delete", "")
 def list_tasks(
     app: App,
     status: Annotated[
-        str, Argument(description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a symbol")
+        str,
+        Argument(
+            description="todo (default), done, all, in_progress, on_hold, cancelled, non_task, a "
+            "symbol"
+        ),
     ] = "",
-    due: Annotated[str, Argument(description="today, this week, last 7 days, on or after 2026-11-30, none, any")] = "",
+    due: Annotated[
+        str,
+        Argument(description="today, this week, last 7 days, on or after 2026-11-30, none, any"),
+    ] = "",
     scheduled: Annotated[str, Argument(description="As due")] = "",
     start: Annotated[str, Argument(description="As due")] = "",
     done: Annotated[str, Argument(description="Completed then")] = "",
@@ -86,16 +93,25 @@ def update_task(
     line: Annotated[int | None, Argument(description="1-based", ge=1)] = None,
     task: Annotated[str, Argument(description="Its id, ^block-id, line or part of its text")] = "",
     action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
-    status: Annotated[str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")] = "",
+    status: Annotated[
+        str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")
+    ] = "",
     due: Annotated[
-        str | None, Argument(description="2026-11-30, next friday, later: +1 week; empty removes it")
+        str | None,
+        Argument(description="2026-11-30, next friday, later: +1 week; empty removes it"),
     ] = None,
     scheduled: Annotated[str | None, Argument(description="As due")] = None,
     start: Annotated[str | None, Argument(description="As due")] = None,
     created: Annotated[str | None, Argument(description="As due")] = None,
-    priority: Annotated[str | None, Argument(description="none removes it", suggested=LEVELS)] = None,
-    recurrence: Annotated[str | None, Argument(description="every week on Monday, every month when done")] = None,
-    on_completion: Annotated[str | None, Argument(description="delete: once done", suggested=ACTIONS)] = None,
+    priority: Annotated[
+        str | None, Argument(description="none removes it", suggested=LEVELS)
+    ] = None,
+    recurrence: Annotated[
+        str | None, Argument(description="every week on Monday, every month when done")
+    ] = None,
+    on_completion: Annotated[
+        str | None, Argument(description="delete: once done", suggested=ACTIONS)
+    ] = None,
     new_id: Annotated[str | None, Argument(description="Id that others depend on")] = None,
     depends_on: Annotated[list[str] | None, Argument(description="Ids")] = None,
     text: Annotated[str | None, Argument(description="New description")] = None,
@@ -106,8 +122,8 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets its next
-    occurrence."""
+    """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets
+    its next occurrence."""
     from obsidian_mcp.core.tasks.task_change import TaskChange
 
     opened = app.vaults.get(vault)
@@ -127,11 +143,19 @@ def update_task(
     if action == "add":
         section = section or lane
         if line is not None or task:
-            raise InvalidArguments("line and task name a task that is there; a new one has text.", argument="task")
-        return _without_repeats(tasks.add_task(opened, name, change, section, daily=daily, etag=etag, dry_run=dry_run))
+            raise InvalidArguments(
+                "line and task name a task that is there; a new one has text.", argument="task"
+            )
+        return _without_repeats(
+            tasks.add_task(opened, name, change, section, daily=daily, etag=etag, dry_run=dry_run)
+        )
     if section or daily:
-        raise InvalidArguments("section and daily are for action add.", argument="section" if section else "daily")
-    return _without_repeats(tasks.update_task(opened, name, line, task, change, lane, etag=etag, dry_run=dry_run))
+        raise InvalidArguments(
+            "section and daily are for action add.", argument="section" if section else "daily"
+        )
+    return _without_repeats(
+        tasks.update_task(opened, name, line, task, change, lane, etag=etag, dry_run=dry_run)
+    )
 
 
 def _without_repeats(updated: UpdatedTask) -> UpdatedTask:

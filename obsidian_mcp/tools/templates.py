@@ -40,7 +40,9 @@ class InsertedTemplate:
 
 @tool(title="Templates")
 def list_templates(
-    app: App, template: Annotated[str, Argument(description="Read this one")] = "", vault: VaultName = ""
+    app: App,
+    template: Annotated[str, Argument(description="Read this one")] = "",
+    vault: VaultName = "",
 ) -> TemplateList | DocumentAnswer:
     """List templates, or read one."""
     from obsidian_mcp.core.operations.periodic_notes import Templates
@@ -49,7 +51,8 @@ def list_templates(
     templates = Templates(opened)
     if not template:
         return TemplateList(
-            templates.folders, *first_of([str(entry.path) for entry in templates.listed()], MOST_RESULTS)
+            templates.folders,
+            *first_of([str(entry.path) for entry in templates.listed()], MOST_RESULTS),
         )
     template_entry = templates.find(template)
     text = opened.read_text(template_entry).text.body
@@ -68,7 +71,9 @@ def insert_template(
 ) -> InsertedTemplate:
     """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not section:
-        raise InvalidArguments("position section needs section: the heading or ^block.", argument="section")
+        raise InvalidArguments(
+            "position section needs section: the heading or ^block.", argument="section"
+        )
     from obsidian_mcp.core.operations import periodic_notes
 
     opened = app.vaults.get(vault)
@@ -84,4 +89,6 @@ def insert_template(
 
     edited = opened.edit("insert_template", entry, change)
     changed = edited.before.etag != edited.after.etag
-    return InsertedTemplate(entry.path, template_entry.path, changed, edited.after.etag, warnings or None)
+    return InsertedTemplate(
+        entry.path, template_entry.path, changed, edited.after.etag, warnings or None
+    )

@@ -52,7 +52,11 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if len(json_codec.encode(data, asdict)) <= VIEW_BYTES or node_limit <= 1 or current_call.get().wants_all:
+        if (
+            len(json_codec.encode(data, asdict)) <= VIEW_BYTES
+            or node_limit <= 1
+            or current_call.get().wants_all
+        ):
             return data
         node_limit = min(node_limit, len(near.nodes)) * 9 // 10
 
@@ -78,9 +82,14 @@ def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[
         "path": entry.path,
         "title": basename(entry.path),
         "etag": opened.read_text(entry).etag,
-        "properties": fitting([[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES),
+        "properties": fitting(
+            [[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES
+        ),
         "outline": fitting(
-            [[outlined.level, outlined.text[:HEADING_CHARACTERS], outlined.line + 1] for outlined in note.outline],
+            [
+                [outlined.level, outlined.text[:HEADING_CHARACTERS], outlined.line + 1]
+                for outlined in note.outline
+            ],
             OUTLINE_BYTES,
         ),
         "excerpt": printable(note.body[start : start + EXCERPT_CHARACTERS]),
@@ -105,11 +114,32 @@ def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -
             continue
         target = str(reference.target) if reference.target is not None else None
         kind = media.kind_of(target) if target is not None else "missing"
-        facts = {"path": target or link.path, "kind": kind, "exists": target is not None, "subpath": link.subpath}
+        facts = {
+            "path": target or link.path,
+            "kind": kind,
+            "exists": target is not None,
+            "subpath": link.subpath,
+        }
         links[link.original] = facts
-        if target is not None and link.kind == "embed" and kind == "image" and not target.lower().endswith(".svg"):
-            images.append({"raw": link.original, "path": target, "alt": link.display or basename(VaultPath(target))})
-    page = {"path": entry.path, "markdown": printable(body[start:end]), "links": links, "images": images}
+        if (
+            target is not None
+            and link.kind == "embed"
+            and kind == "image"
+            and not target.lower().endswith(".svg")
+        ):
+            images.append(
+                {
+                    "raw": link.original,
+                    "path": target,
+                    "alt": link.display or basename(VaultPath(target)),
+                }
+            )
+    page = {
+        "path": entry.path,
+        "markdown": printable(body[start:end]),
+        "links": links,
+        "images": images,
+    }
     return page | ({"next_offset": offset + end - start} if end < len(body) else {})
 
 

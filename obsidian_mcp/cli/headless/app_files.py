@@ -1,5 +1,5 @@
-"""Commands that read or change files of the app: bookmarks, recent files, workspaces, and what is installed: plugins,
-themes, snippets (HEADLESS-15)."""
+"""Commands that read or change files of the app: bookmarks, recent files, workspaces, and what is
+installed: plugins, themes, snippets (HEADLESS-15)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def recents(call: DropInCall) -> str:
 
 def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
-    lines = [f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))]
+    lines = [
+        f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))
+    ]
     return call.join_lines(lines, "No workspaces saved.")
 
 
@@ -46,7 +48,9 @@ def workspace_delete(call: DropInCall) -> str:
     name = call.text("name")
     if name not in _read_workspaces(call):
         raise DropInRefused(f'Workspace "{name}" not found.')
-    call.change_settings("delete_workspace", WORKSPACES, lambda text: json_text.remove(text, ["workspaces", name]))
+    call.change_settings(
+        "delete_workspace", WORKSPACES, lambda text: json_text.remove(text, ["workspaces", name])
+    )
     return f"Deleted workspace: {name}"
 
 
@@ -65,7 +69,8 @@ def workspace(call: DropInCall) -> str:
 
 
 def _items(call: DropInCall, node: object, level: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """The parts of a layout in their order, without hidden files: how deep each lies, its text, whether it is a tab."""
+    """The parts of a layout in their order, without hidden files: how deep each lies, its text,
+    whether it is a tab."""
     if not isinstance(node, dict):
         return
     is_tab = node.get("type") == "leaf"
@@ -89,7 +94,11 @@ def bookmarks(call: DropInCall) -> str:
     table: list[dict[str, str]] = []
     for bookmark in stored.visible(call.vault.files.config(BOOKMARKS_FILE), call.vault.policy):
         target = {"target": bookmark.target or bookmark.title}
-        table.append({"type": bookmark.kind, **target, "title": bookmark.title} if call.has("verbose") else target)
+        table.append(
+            {"type": bookmark.kind, **target, "title": bookmark.title}
+            if call.has("verbose")
+            else target
+        )
     return call.format_rows(table, "No bookmarks found.")
 
 
@@ -98,7 +107,9 @@ def bookmark(call: DropInCall) -> str:
     from obsidian_mcp.tools.bookmarks import edit_bookmarks  # only for this command
 
     if call.has("remove"):
-        target = call.text("url") or call.text("search") or call.text("folder").strip("/") or _file(call)
+        target = (
+            call.text("url") or call.text("search") or call.text("folder").strip("/") or _file(call)
+        )
         edit_bookmarks(call.app, "remove", target)
         return f"Removed bookmark: {target}"
     added: Any = edit_bookmarks(call.app, "add", _target(call), call.text("title"))
@@ -121,7 +132,11 @@ def _target(call: DropInCall) -> str:
 def _file(call: DropInCall) -> str:
     """The file with its subpath. Raises: DropInRefused."""
     subpath = call.text("subpath").removeprefix("#")
-    path = call.at(call.text("file")).path if call.text("file") in call.vault.catalog else call.file().path
+    path = (
+        call.at(call.text("file")).path
+        if call.text("file") in call.vault.catalog
+        else call.file().path
+    )
     return f"{path}#{subpath}" if subpath else str(path)
 
 
@@ -150,7 +165,9 @@ def list_plugins(call: DropInCall) -> str:
         if isinstance(core_plugins, list):  # older versions of the app list those that are on
             core_plugins = {name: True for name in core_plugins if isinstance(name, str)}
         stated = core_plugins if isinstance(core_plugins, dict) else {}
-        versions |= {name: "" for name, is_on in stated.items() if is_on is True or not only_enabled}
+        versions |= {
+            name: "" for name, is_on in stated.items() if is_on is True or not only_enabled
+        }
     if kind != "core":
         enabled = enabled_plugins(call.vault.files.config(ENABLED_PLUGINS_FILE))
         for folder in _list_folder(call, "plugins"):
@@ -160,7 +177,14 @@ def list_plugins(call: DropInCall) -> str:
                     versions[name] = str(manifest.get("version") or "")
     with_versions = call.has("versions")
     table = [
-        {"id": name, **({"version": versions[name]} if with_versions and (versions[name] or call.words.format) else {})}
+        {
+            "id": name,
+            **(
+                {"version": versions[name]}
+                if with_versions and (versions[name] or call.words.format)
+                else {}
+            ),
+        }
         for name in sorted(versions, key=order)
     ]
     return call.format_rows(table, "No plugins found.")
@@ -168,7 +192,9 @@ def list_plugins(call: DropInCall) -> str:
 
 def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
     """What each installed theme says of itself, by name."""
-    folders = (folder for folder in _list_folder(call, "themes") if (folder / "theme.css").is_file())
+    folders = (
+        folder for folder in _list_folder(call, "themes") if (folder / "theme.css").is_file()
+    )
     return {folder.name: _manifest(folder) or {} for folder in folders}
 
 
@@ -176,7 +202,10 @@ def themes(call: DropInCall) -> str:
     installed = _themes(call)
     versions = {name: installed[name].get("version") for name in installed if call.has("versions")}
     return call.join_lines(
-        [f"{name}\t{versions[name]}" if versions.get(name) else name for name in in_order(installed)],
+        [
+            f"{name}\t{versions[name]}" if versions.get(name) else name
+            for name in in_order(installed)
+        ],
         "No themes found.",
     )
 
@@ -186,7 +215,9 @@ def theme(call: DropInCall) -> str:
     if not name:
         return str(call.config(APPEARANCE).get(THEME) or "Default")
     manifest = _existing_theme(call, name)
-    return pairs({"name": name} | {key: manifest[key] for key in ("version", "author") if manifest.get(key)})
+    return pairs(
+        {"name": name} | {key: manifest[key] for key in ("version", "author") if manifest.get(key)}
+    )
 
 
 def theme_set(call: DropInCall) -> str:
@@ -206,7 +237,9 @@ def _existing_theme(call: DropInCall, name: str) -> dict[str, Any]:
 
 
 def list_snippets(call: DropInCall) -> str:
-    snippets = _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
+    snippets = (
+        _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
+    )
     return call.join_lines(in_order(snippets), "No snippets found.")
 
 
@@ -225,5 +258,7 @@ def switch_snippet(call: DropInCall) -> str:
         raise DropInRefused(f'Snippet "{name}" not found.')
     if (name in before) != is_on:
         after = [*before, name] if is_on else [snippet for snippet in before if snippet != name]
-        call.change_settings("set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after))
+        call.change_settings(
+            "set_snippets", APPEARANCE, lambda text: json_text.put(text, [ENABLED], after)
+        )
     return f"{'Enabled' if is_on else 'Disabled'}: {name}"

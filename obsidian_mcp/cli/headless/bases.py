@@ -17,12 +17,15 @@ from .writing import check_name, make_file, new_notes_folder, parsed_path
 
 
 def bases(call: DropInCall) -> str:
-    paths = [entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION]
+    paths = [
+        entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION
+    ]
     return call.join_lines(in_order(paths), "No base files found in vault")
 
 
 def _view(base: Base, call: DropInCall) -> View:
-    """The view that the words name, with this very name, or the first one. Raises: DropInRefused."""
+    """The view that the words name, with this very name, or the first one. Raises:
+    DropInRefused."""
     name = call.text("view")
     named_view = next((view for view in base.views if name in ("", view.name)), None)
     if named_view is None:
@@ -32,7 +35,10 @@ def _view(base: Base, call: DropInCall) -> View:
 
 def base_views(call: DropInCall) -> str:
     return call.join_lines(
-        [f"{view.name}\t{view.type}" for view in read_base(call.body(call.find_kind(BASE_EXTENSION, "base"))).views]
+        [
+            f"{view.name}\t{view.type}"
+            for view in read_base(call.body(call.find_kind(BASE_EXTENSION, "base"))).views
+        ]
     )
 
 
@@ -46,7 +52,9 @@ def base_query(call: DropInCall) -> str:
     body = call.body(entry)
     view = _view(read_base(body), call).name
     now = call.vault.calendar.now()
-    result = run_query(call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path))
+    result = run_query(
+        call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path)
+    )
     assert isinstance(result, IndexAnswer)  # noqa: S101  a base answers with rows
     answer: QueryAnswer = result.value
     labels = ["path", *(column.name for column in answer.columns)]
@@ -63,7 +71,8 @@ def base_query(call: DropInCall) -> str:
 
 
 def base_create(call: DropInCall) -> str:
-    """Make a note that a view lists, with its content below the properties that the filters want."""
+    """Make a note that a view lists, with its content below the properties that the filters
+    want."""
     from obsidian_mcp.core.bases.new_item import describe_new_item
 
     base = read_base(call.body(call.find_kind(BASE_EXTENSION, "base", status=1)))

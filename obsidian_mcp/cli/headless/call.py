@@ -1,5 +1,6 @@
-"""One command on one vault: which vault and which file its words mean (HEADLESS-04, HEADLESS-05), and how answers are
-printed: lines, JSON and trees, in the app's order (HEADLESS-07). Rows of cells: `cli.cells`."""
+"""One command on one vault: which vault and which file its words mean (HEADLESS-04, HEADLESS-05),
+and how answers are printed: lines, JSON and trees, in the app's order (HEADLESS-07). Rows of cells:
+`cli.cells`."""
 
 from __future__ import annotations
 
@@ -14,10 +15,21 @@ from typing import TYPE_CHECKING, Any
 
 from obsidian_mcp import config
 from obsidian_mcp.computer import registered_vaults, registries
-from obsidian_mcp.core.files.settings import SETTINGS_FOLDER, RegisteredVault, last_open_files, read_json
+from obsidian_mcp.core.files.settings import (
+    SETTINGS_FOLDER,
+    RegisteredVault,
+    last_open_files,
+    read_json,
+)
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.collation import collation_key
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    VaultPath,
+    extension,
+    is_note,
+    name_key,
+)
 
 from .words import DropInRefused, Words
 
@@ -36,7 +48,8 @@ WORKSPACE_FILE = "workspace.json"
 
 
 def locate(name: str | None, options: Options, settings: config.Config) -> Path | None:
-    """Return the folder of the vault that is meant; None where none is, or none of that name is known."""
+    """Return the folder of the vault that is meant; None where none is, or none of that name is
+    known."""
     registered = next(registries(settings.app_folders), ())
     if name is not None:
         return _find_vault(name, registered, settings)
@@ -44,16 +57,24 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
         return settings.vaults[0]
     here = Path.cwd()
     around = [here, *here.parents]
-    inside = [Path(vault.path) for vault in registered if Path(os.path.realpath(vault.path)) in around]
+    inside = [
+        Path(vault.path) for vault in registered if Path(os.path.realpath(vault.path)) in around
+    ]
     if inside:
         return max(inside, key=lambda path: len(path.parts))
     nearest = next((folder for folder in around if (folder / SETTINGS_FOLDER).is_dir()), None)
     if nearest is not None:
         return nearest
-    return settings.vaults[0] if settings.vaults else next(iter(registered_vaults(settings.app_folders)), None)
+    return (
+        settings.vaults[0]
+        if settings.vaults
+        else next(iter(registered_vaults(settings.app_folders)), None)
+    )
 
 
-def _find_vault(name: str, registered: Iterable[RegisteredVault], settings: config.Config) -> Path | None:
+def _find_vault(
+    name: str, registered: Iterable[RegisteredVault], settings: config.Config
+) -> Path | None:
     """The vault of a folder's name or a registered id."""
     folders = [(vault.id, Path(vault.path)) for vault in registered] + [
         ("", path.absolute()) for path in settings.vaults
@@ -74,7 +95,8 @@ class DropInCall:
         self.words = words
         self.has = words.has
         self.writes = writes
-        """Whether the command changes something: then the tab that is open in the app is no target (HEADLESS-05)."""
+        """Whether the command changes something: then the tab that is open in the app is no target
+        (HEADLESS-05)."""
 
     @cached_property
     def app(self) -> App:
@@ -92,19 +114,21 @@ class DropInCall:
 
     @cached_property
     def unlisted(self) -> Vault:
-        """The vault, perhaps without its catalog: enough to find and read one file, in half the time."""
+        """The vault, perhaps without its catalog: enough to find and read one file, in half the
+        time."""
         return self.app.vaults.get(listed=False)
 
     def text(self, name: str) -> str:
-        """The value of a key; "" where it was not given. Paths are as the catalog has them, without a look at it where
-        they are in normal form."""
+        """The value of a key; "" where it was not given. Paths are as the catalog has them, without
+        a look at it where they are in normal form."""
         value = self.words.text(name)
         if name not in PATHS or unicodedata.is_normalized("NFC", value):
             return value
         last = value.rpartition("/")[2]
         return self.unlisted.named(last, last + NOTE_EXTENSION).as_listed(value)
 
-    # -- files -------------------------------------------------------------------------------------------------
+    # -- files
+    # ----------------------------------------------------------------------------------------------
 
     @property
     def names_file(self) -> bool:
@@ -119,15 +143,19 @@ class DropInCall:
         return self.active()
 
     def find_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
-        """The file of this kind that is named, though a note may have the same name, else the active one. Raises:
-        DropInRefused, with this exit status for a file that is not there."""
+        """The file of this kind that is named, though a note may have the same name, else the
+        active one. Raises: DropInRefused, with this exit status for a file that is not there."""
         if not self.names_file:
             if extension((active := self.active()).path) != suffix:
                 raise DropInRefused(f"Active file is not a {kind} file: {active.path}")
             return active
         path, name = self.text("path"), self.text("file")
         with suppress(DropInRefused):
-            entry = self.at(path) if path else self.find_by_link(name if name.endswith(suffix) else f"{name}{suffix}")
+            entry = (
+                self.at(path)
+                if path
+                else self.find_by_link(name if name.endswith(suffix) else f"{name}{suffix}")
+            )
             if entry.path.lower().endswith(suffix):
                 return entry
         raise DropInRefused(f"{kind.capitalize()} file not found: {path or name}", status)
@@ -158,9 +186,14 @@ class DropInCall:
         if target is None:
             raise DropInRefused(f'File "{name}" not found.')
         if "/" not in name:
-            namesakes = [path for path in catalog.named(target.rpartition("/")[2]) if path != target]
+            namesakes = [
+                path for path in catalog.named(target.rpartition("/")[2]) if path != target
+            ]
             if namesakes:
-                print(f"{name} also means {', '.join(namesakes)}; {target} was taken.", file=sys.stderr)
+                print(
+                    f"{name} also means {', '.join(namesakes)}; {target} was taken.",
+                    file=sys.stderr,
+                )
         return catalog.entry(target)
 
     def active(self) -> FileEntry:
@@ -195,7 +228,9 @@ class DropInCall:
         """What puts the content of the command into a note."""
         from obsidian_mcp.core.note.edits import add_text
 
-        return partial(add_text, content=self.words.content, at_end=self.appends, inline=self.has("inline"))
+        return partial(
+            add_text, content=self.words.content, at_end=self.appends, inline=self.has("inline")
+        )
 
     def parse(self, entry: FileEntry) -> Note:
         from obsidian_mcp.core.note.parser import parse
@@ -205,23 +240,29 @@ class DropInCall:
     def below(self, folder: str) -> list[FileEntry]:
         """Every file below a folder, which is spelled exactly."""
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
-        return [entry for entry in self.vault.entries() if normal_form(entry.path).startswith(start)]
+        return [
+            entry for entry in self.vault.entries() if normal_form(entry.path).startswith(start)
+        ]
 
-    # -- the app's own files -----------------------------------------------------------------------------------
+    # -- the app's own files
+    # -----------------------------------------------------------------------------------
 
     def config(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file of the app's settings folder; empty where there is none that can be read."""
+        """The object in a JSON file of the app's settings folder; empty where there is none that
+        can be read."""
         content = read_json(self.vault.files.config(name))
         return content if isinstance(content, dict) else {}
 
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
-        """Change the text of a settings file, as one change in the journal. Raises: DropInRefused."""
+        """Change the text of a settings file, as one change in the journal. Raises:
+        DropInRefused."""
         with self.vault.changing():
             if operations := self.settings_change(name, change):
                 self.vault.commit(tool, operations)
 
     def settings_change(self, name: str, change: Callable[[str], str]) -> list[Operation]:
-        """The operation that changes the text of a settings file; none where nothing changes. Raises: DropInRefused."""
+        """The operation that changes the text of a settings file; none where nothing changes.
+        Raises: DropInRefused."""
         from obsidian_mcp.core.text.json_text import Unreadable
         from obsidian_mcp.core.text.text import Text
         from obsidian_mcp.core.vault.operation import Create, Write
@@ -238,14 +279,16 @@ class DropInCall:
             return [Create(disk, new.rstrip("\n").encode())]
         return [Write(disk, data, Text(new, old.bom).encode())]
 
-    # -- answers -----------------------------------------------------------------------------------------------
+    # -- answers
+    # ----------------------------------------------------------------------------------------------
 
     def join_lines(self, lines: Sequence[str], empty: str = "") -> str:
         """One text a line, the sentence for none, or with `total` the number."""
         return str(len(lines)) if self.has("total") else "\n".join(lines) or empty
 
     def format_rows(self, rows: Sequence[Mapping[str, object]], empty: str) -> str:
-        """As `join_lines`, for rows of cells in the format that is asked for, else with tabs between the cells."""
+        """As `join_lines`, for rows of cells in the format that is asked for, else with tabs
+        between the cells."""
         if self.has("total"):
             return str(len(rows))
         if not rows:
@@ -307,7 +350,8 @@ def as_json(value: Any) -> str:
 
 
 def tree(headings: list[tuple[int, str]]) -> str:
-    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller level."""
+    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller
+    level."""
     depths: list[int] = []
     open_levels: list[int] = []
     for level, _ in headings:
@@ -317,7 +361,8 @@ def tree(headings: list[tuple[int, str]]) -> str:
         open_levels.append(level)
     lines: list[str] = []
     siblings: set[int] = set()
-    """The depths at which a sibling of the current heading, or of one that it stands below, follows."""
+    """The depths at which a sibling of the current heading, or of one that it stands below,
+    follows."""
     for depth, (_, text) in zip(reversed(depths), reversed(headings), strict=True):
         siblings = {sibling_depth for sibling_depth in siblings if sibling_depth <= depth}
         prefix = "".join("│   " if above in siblings else "    " for above in range(depth))

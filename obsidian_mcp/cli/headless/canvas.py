@@ -14,7 +14,8 @@ KINDS = {"text": "text", "note": "file", "url": "link", "label": "group"}
 
 
 def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
-    """Make the operations as one change; return the id of the last card or edge. Raises: DropInRefused."""
+    """Make the operations as one change; return the id of the last card or edge. Raises:
+    DropInRefused."""
     edited: Any = edit_canvas(call.app, call.find_kind(".canvas", "canvas").path, list(operations))
     return str(edited.ids[-1])
 
@@ -39,7 +40,8 @@ def canvas_add(call: DropInCall) -> str:
 
 
 def canvas_connect(call: DropInCall) -> str:
-    return f"Connected: {_edit(call, {'op': 'connect', **_read_keys(call, ('from', 'to', 'label', 'color'))})}"
+    values = _read_keys(call, ("from", "to", "label", "color"))
+    return f"Connected: {_edit(call, {'op': 'connect', **values})}"
 
 
 def canvas_edit(call: DropInCall) -> str:

@@ -1,5 +1,5 @@
-"""`obsidian-mcp obsidian …`: run one command line of the official program (HEADLESS-01); and what this program says of
-itself: version, help, vaults (HEADLESS-08)."""
+"""`obsidian-mcp obsidian …`: run one command line of the official program (HEADLESS-01); and what
+this program says of itself: version, help, vaults (HEADLESS-08)."""
 
 from __future__ import annotations
 
@@ -17,13 +17,25 @@ from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, StorageFailed
 
-from .words import COMMANDS, HELP, KEYS, DropInCommand, DropInRefused, Words, check_values, read, unknown
+from .words import (
+    COMMANDS,
+    HELP,
+    KEYS,
+    DropInCommand,
+    DropInRefused,
+    Words,
+    check_values,
+    read,
+    unknown,
+)
 
 APP_VERSION = "1.13.8"
 """The version of the app whose command line this one follows."""
 NAME_WIDTH, KEY_WIDTH = 22, 20
 NOT_FOUND = "Vault not found."
-UNREACHABLE = "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
+UNREACHABLE = (
+    "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
+)
 HINTS = {
     "history": "Changes made by obsidian-mcp: obsidian-mcp history",
     "diff": "Changes made by obsidian-mcp: obsidian-mcp history",
@@ -56,7 +68,9 @@ def run(arguments: Sequence[str], options: Options) -> int:
     except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
-        wrong, *_ = re.split(r"(?<=[.!?])\s", error.message, maxsplit=1)  # the first sentence says what was wrong
+        wrong, *_ = re.split(
+            r"(?<=[.!?])\s", error.message, maxsplit=1
+        )  # the first sentence says what was wrong
         answer = f"Error: {wrong}".replace("\n", " ")
     except Exception as error:  # a script gets a sentence, whatever happens
         log = logger(__name__)
@@ -75,7 +89,8 @@ def run(arguments: Sequence[str], options: Options) -> int:
 
 
 def _answer(words: Words, options: Options) -> str | int:
-    """Return the text to print, or the exit status of a command of the app. Raises: DropInRefused, AppError."""
+    """Return the text to print, or the exit status of a command of the app. Raises: DropInRefused,
+    AppError."""
     if not words.command or words.command in HELP:
         return help_text(next(iter(words.keys), "") if words.command == "help" else "")
     command = COMMANDS.get(words.command)
@@ -108,8 +123,8 @@ def _answer(words: Words, options: Options) -> str | int:
 
 
 def _run_app_command(command: DropInCommand, words: Words, options: Options) -> int:
-    """Hand a command to the app, else say that it needs the app; return the exit status. Raises: DropInRefused for a
-    missing key or a session that only reads."""
+    """Hand a command to the app, else say that it needs the app; return the exit status. Raises:
+    DropInRefused for a missing key or a session that only reads."""
     check_values(command, words)
     if command.name == "open" and not (words.text("file") or words.text("path")):
         raise DropInRefused("Missing required parameter: file or path")
@@ -124,8 +139,11 @@ def _run_app_command(command: DropInCommand, words: Words, options: Options) -> 
     return 1
 
 
-def _hand_to_app(command: DropInCommand, words: Words, options: Options, settings: Config) -> int | None:
-    """Return the app's exit status, None where it does not run. Raises: DropInRefused, AppError (APP-TOOL-03)."""
+def _hand_to_app(
+    command: DropInCommand, words: Words, options: Options, settings: Config
+) -> int | None:
+    """Return the app's exit status, None where it does not run. Raises: DropInRefused, AppError
+    (APP-TOOL-03)."""
     from obsidian_mcp import policies, vault_builder
     from obsidian_mcp.errors import ObsidianNotRunning
 
@@ -139,7 +157,8 @@ def _hand_to_app(command: DropInCommand, words: Words, options: Options, setting
         return 0
     if "code" in command.marks and not settings.app.allow_eval:
         raise DropInRefused(
-            "JavaScript is not run in the app: the user has not allowed it. It needs the option --allow-eval or "
+            "JavaScript is not run in the app: the user has not allowed it. It needs the option "
+            "--allow-eval or "
             "OBSIDIAN_MCP_ALLOW_EVAL=1."
         )
     rules = policies.policy_of(settings, folder, policies.principal_of(settings))
@@ -169,7 +188,9 @@ def list_vaults(words: Words, settings: Config) -> str:
         paths = [path.absolute() for path in settings.vaults]
     if words.has("total"):
         return str(len(paths))
-    return "\n".join(f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths)
+    return "\n".join(
+        f"{path.name}\t{path}" if words.has("verbose") else path.name for path in paths
+    )
 
 
 def help_text(name: str = "") -> str:
@@ -183,9 +204,15 @@ def help_text(name: str = "") -> str:
         raise unknown(name)
     if name:
         return "".join(map(_entry, commands))
-    parts = [Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8"), "Commands:\n"]
+    parts = [
+        Path(__file__).with_name("introduction.txt").read_text(encoding="utf-8"),
+        "Commands:\n",
+    ]
     parts += [_entry(command) for command in commands if "developer" not in command.marks]
-    parts += ["\nDeveloper:\n", *(_entry(command) for command in commands if "developer" in command.marks)]
+    parts += [
+        "\nDeveloper:\n",
+        *(_entry(command) for command in commands if "developer" in command.marks),
+    ]
     return "".join(parts)
 
 
@@ -195,5 +222,6 @@ def _entry(command: DropInCommand) -> str:
     for parameter in command.parameters:
         form = parameter.form
         padded = f"{form:<{KEY_WIDTH}}" if len(form) < KEY_WIDTH else f"{form}  "
-        parts.append(f"    {padded}- {KEYS[parameter.name][1]}{' (required)' if parameter.required else ''}\n")
+        required = " (required)" if parameter.required else ""
+        parts.append(f"    {padded}- {KEYS[parameter.name][1]}{required}\n")
     return "".join(parts) + "\n"

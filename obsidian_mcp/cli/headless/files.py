@@ -1,4 +1,5 @@
-"""Commands about files and folders (HEADLESS-10), and about the links between them (HEADLESS-11)."""
+"""Commands about files and folders (HEADLESS-10), and about the links between them
+(HEADLESS-11)."""
 
 from __future__ import annotations
 
@@ -86,7 +87,9 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
 def folders(call: DropInCall) -> str:
     path = call.text("folder")
     disk = _existing(call, path) if path else ""
-    return call.join_lines([normal_form(disk) or "/", *in_order(set(map(normal_form, subfolders(call, disk))))])
+    return call.join_lines(
+        [normal_form(disk) or "/", *in_order(set(map(normal_form, subfolders(call, disk))))]
+    )
 
 
 def read(call: DropInCall) -> str:
@@ -106,11 +109,19 @@ def choose(call: DropInCall) -> str:
     import secrets
 
     hidden = call.vault.hides()
-    notes = [entry for entry in call.below(call.text("folder")) if is_note(entry.path) and not hidden(entry.path)]
+    notes = [
+        entry
+        for entry in call.below(call.text("folder"))
+        if is_note(entry.path) and not hidden(entry.path)
+    ]
     if not notes:
         return "No markdown files found."
     entry = secrets.choice(notes)
-    return f"{entry.path}\n\n{_read_text(call, entry)}" if call.words.command == "random:read" else entry.path
+    return (
+        f"{entry.path}\n\n{_read_text(call, entry)}"
+        if call.words.command == "random:read"
+        else entry.path
+    )
 
 
 def wordcount(call: DropInCall) -> str:
@@ -135,7 +146,11 @@ def outline(call: DropInCall) -> str:
     if call.words.format == "json":
         return as_json(
             [
-                {"level": listed_heading.level, "heading": listed_heading.text, "line": listed_heading.line + 1}
+                {
+                    "level": listed_heading.level,
+                    "heading": listed_heading.text,
+                    "line": listed_heading.line + 1,
+                }
                 for listed_heading in headings
             ]
         )
@@ -146,17 +161,24 @@ def outline(call: DropInCall) -> str:
 
 def links(call: DropInCall) -> str:
     references = call.vault.graph.outgoing(call.file().path).value
-    targets = {reference.target or f"{reference.link.path} (unresolved)" for reference in references}
+    targets = {
+        reference.target or f"{reference.link.path} (unresolved)" for reference in references
+    }
     return call.join_lines(in_order(targets), "No links found.")
 
 
 def backlinks(call: DropInCall) -> str:
     entry = call.file()
-    counts = Counter(str(reference.source) for reference in call.vault.graph.backlinks(entry.path).value)
+    counts = Counter(
+        str(reference.source) for reference in call.vault.graph.backlinks(entry.path).value
+    )
     if call.has("total"):
         return str(counts.total())
     with_counts = call.has("counts")
-    table = [{"file": path, **({"count": str(counts[path])} if with_counts else {})} for path in in_order(counts)]
+    table = [
+        {"file": path, **({"count": str(counts[path])} if with_counts else {})}
+        for path in in_order(counts)
+    ]
     return call.format_rows(table, "No backlinks found.")
 
 
@@ -173,11 +195,17 @@ def unresolved(call: DropInCall) -> str:
 
 
 def orphans(call: DropInCall) -> str:
-    return call.join_lines(in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found.")
+    return call.join_lines(
+        in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found."
+    )
 
 
 def deadends(call: DropInCall) -> str:
     resolved = call.vault.graph.link_maps().value.resolved
     hidden = call.vault.hides()
-    paths = [entry.path for entry in call.vault.entries() if not resolved.get(entry.path) and not hidden(entry.path)]
+    paths = [
+        entry.path
+        for entry in call.vault.entries()
+        if not resolved.get(entry.path) and not hidden(entry.path)
+    ]
     return call.join_lines(in_order(paths), "No dead-end files found.")

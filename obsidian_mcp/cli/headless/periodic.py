@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 
 def _adjective(call: DropInCall) -> str:
-    """`weekly` of the command `weekly:append`: the functions for days are those for longer periods too."""
+    """`weekly` of the command `weekly:append`: the functions for days are those for longer periods
+    too."""
     return call.words.command.partition(":")[0]
 
 
@@ -47,7 +48,9 @@ def _open(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
-        opened = PeriodicNotes(call.vault).open("daily_note", _period(call), call.text("date") or "today", change)
+        opened = PeriodicNotes(call.vault).open(
+            "daily_note", _period(call), call.text("date") or "today", change
+        )
     except NoteNotFound as error:
         sentence, remainder, _ = error.message.partition(" not set up.")
         raise DropInRefused(f"{sentence}{remainder}") from None
@@ -76,7 +79,14 @@ def daily_settings(call: DropInCall) -> str:
     for path in (rule.folder, rule.template.rpartition("/")[0]):
         call.vault.folders.configured(path, f"the folders of {_adjective(call)} notes")
     enabled = "true" if rule.configured else "false"
-    return pairs({"folder": rule.folder, "format": rule.format, "template": rule.template, "enabled": enabled})
+    return pairs(
+        {
+            "folder": rule.folder,
+            "format": rule.format,
+            "template": rule.template,
+            "enabled": enabled,
+        }
+    )
 
 
 def daily_list(call: DropInCall) -> str:
@@ -123,7 +133,11 @@ def unique(call: DropInCall) -> str:
     vault = call.vault
     with vault.changing():
         path_, template = PeriodicNotes(vault).unique(call.text("name"))
-        text = fill_template(call, Templates(vault).find(template), basename(path_)) if template else ""
+        text = (
+            fill_template(call, Templates(vault).find(template), basename(path_))
+            if template
+            else ""
+        )
         content = add_text(text, call.words.content, at_end=True, inline=False)
         path, disk = vault.catalog.new_path(path_)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
@@ -137,7 +151,14 @@ def templates(call: DropInCall) -> str:
 def template_text(call: DropInCall, name: str, title: str | None) -> str:
     """A template's text; with a title, its variables replaced. Raises: DropInRefused."""
     key = name_key(name.strip("/")).removesuffix(".md")
-    entry = next((entry for template_name, entry in _templates(call).items() if name_key(template_name) == key), None)
+    entry = next(
+        (
+            entry
+            for template_name, entry in _templates(call).items()
+            if name_key(template_name) == key
+        ),
+        None,
+    )
     if entry is None:
         raise DropInRefused(f'Template "{name}" not found.')
     return call.body(entry) if title is None else fill_template(call, entry, title)

@@ -35,13 +35,18 @@ def tags(call: DropInCall) -> str:
     else:
         tags_by_path = call.vault.graph.evaluate(_tags_of_notes).value
         counted = counts_of(
-            tag_names.ancestry(tag_names.name(tag)) for path in in_order(tags_by_path) for tag in tags_by_path[path]
+            tag_names.ancestry(tag_names.name(tag))
+            for path in in_order(tags_by_path)
+            for tag in tags_by_path[path]
         )
     names = sorted(counted, key=lambda name: order(f"#{name}"))
     if call.text("sort") == "count":
         names.sort(key=lambda name: -counted[name])
     with_counts = call.has("counts")
-    table = [{"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})} for name in names]
+    table = [
+        {"tag": f"#{name}", **({"count": str(counted[name])} if with_counts else {})}
+        for name in names
+    ]
     return call.format_rows(table, "No tags found.")
 
 
@@ -94,7 +99,9 @@ def _print_of_file(call: DropInCall) -> str:
     if call.words.format == "json":
         return as_json(values)
     if call.words.format == "tsv":
-        return separate(((key, cell_text(value)) for key, value in values.items() if value is not None), "tsv")
+        return separate(
+            ((key, cell_text(value)) for key, value in values.items() if value is not None), "tsv"
+        )
     return block(values)
 
 
@@ -110,7 +117,9 @@ def block(values: Mapping[str, Any]) -> str:
 def _print_of_vault(call: DropInCall) -> str:
     from obsidian_mcp.core.graph.results import PropertyUse
 
-    uses_by_key = {use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value}
+    uses_by_key = {
+        use.name.lower(): use for use in call.vault.graph.properties(inline_fields=False).value
+    }
     for name in TYPES_FIXED:  # always there
         uses_by_key.setdefault(name, PropertyUse(name, 0, {}))
     if property_name := call.text("name"):
@@ -124,8 +133,12 @@ def _print_of_vault(call: DropInCall) -> str:
         assigned = call.vault.property_types
         types = [assigned.assigned(use.name) or next(iter(use.types)) for use in uses]
         table = zip(uses, types, strict=True)
-        return as_json([{"name": use.name, "type": kind, "count": use.files} for use, kind in table])
-    return call.join_lines([f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses])
+        return as_json(
+            [{"name": use.name, "type": kind, "count": use.files} for use, kind in table]
+        )
+    return call.join_lines(
+        [f"{use.name}\t{use.files}" if call.has("counts") else use.name for use in uses]
+    )
 
 
 def property_read(call: DropInCall) -> str:
@@ -150,7 +163,9 @@ def write_value(value: Any) -> str:
 def aliases(call: DropInCall) -> str:
     if in_one_file(call):
         entry = call.file()
-        aliases_by_path = {str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []}
+        aliases_by_path = {
+            str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []
+        }
     else:
         aliases_by_path = _aliases_of_vault(call)
     sources: dict[str, list[str]] = defaultdict(list)
@@ -158,7 +173,10 @@ def aliases(call: DropInCall) -> str:
         for alias in dict.fromkeys(aliases_by_path[path]):
             sources[alias].append(path)
     with_sources = call.has("verbose")
-    lines = [f"{name}\t{', '.join(sources[name])}" if with_sources else name for name in in_order(sources)]
+    lines = [
+        f"{name}\t{', '.join(sources[name])}" if with_sources else name
+        for name in in_order(sources)
+    ]
     return call.join_lines(lines, "No aliases found.")
 
 
@@ -169,6 +187,10 @@ def _aliases_of_vault(call: DropInCall) -> dict[str, list[str]]:
         view = IndexedVault(moment)
         visible = {file.path for file in view.files() if is_note(file.path)}
         column = view.column("aliases")
-        return {path: parser.aliases({"aliases": value}) or [] for path, value in column.items() if path in visible}
+        return {
+            path: parser.aliases({"aliases": value}) or []
+            for path, value in column.items()
+            if path in visible
+        }
 
     return call.vault.graph.evaluate(query).value

@@ -17,7 +17,8 @@ from .call import DropInCall, in_order
 
 NOTHING = "No matches found."
 LONG_LINE = 10_000
-"""Characters of a line, such as the data of a drawing, that is not printed again for each match in it."""
+"""Characters of a line, such as the data of a drawing, that is not printed again for each match in
+it."""
 BY_PATH = Order(Facet("path"), descending=False)
 
 
@@ -39,7 +40,10 @@ def search_context(call: DropInCall) -> str:
     table = _matches(call, paths)
     if call.words.format == "json":
         return compact_json([{"file": path, "matches": matches} for path, matches in table.items()])
-    lines = ([f"{path}:{match['line']}: {match['text']}" for match in table[path]] or [path] for path in table)
+    lines = (
+        [f"{path}:{match['line']}: {match['text']}" for match in table[path]] or [path]
+        for path in table
+    )
     return "\n".join(chain.from_iterable(lines))
 
 
@@ -50,12 +54,21 @@ def _query(call: DropInCall) -> str:
 
 def _find(call: DropInCall) -> list[str]:
     result = call.vault.search.find(
-        Request(_query(call), "exact", limit=sys.maxsize >> 1, snippets=0, order=BY_PATH, characters=sys.maxsize)
+        Request(
+            _query(call),
+            "exact",
+            limit=sys.maxsize >> 1,
+            snippets=0,
+            order=BY_PATH,
+            characters=sys.maxsize,
+        )
     )
     assert isinstance(result, Hits)  # noqa: S101  an ungrouped search answers with Hits
     folder = call.text("path").strip("/")
     start = f"{folder}/" if folder else ""
-    return in_order(str(hit.path) for hit in result.hits if is_note(hit.path) and hit.path.startswith(start))
+    return in_order(
+        str(hit.path) for hit in result.hits if is_note(hit.path) and hit.path.startswith(start)
+    )
 
 
 def _limit(call: DropInCall, paths: list[str]) -> list[str]:
@@ -64,7 +77,8 @@ def _limit(call: DropInCall, paths: list[str]) -> list[str]:
 
 
 def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The line of every match in the texts of notes, counted from 1; a very long line once for all its matches."""
+    """The line of every match in the texts of notes, counted from 1; a very long line once for all
+    its matches."""
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher
     from obsidian_mcp.core.query.parser import parse

@@ -30,10 +30,16 @@ def tasks(call: DropInCall) -> str:
     listed.sort(key=lambda task: (order(task.path), task.line))
     if listed and call.has("verbose") and not call.words.format and not call.has("total"):
         groups = groupby(listed, key=lambda task: task.path)
-        parts = ("\n".join([path, *(f"{task.line}: {task.text}" for task in group)]) for path, group in groups)
+        parts = (
+            "\n".join([path, *(f"{task.line}: {task.text}" for task in group)])
+            for path, group in groups
+        )
         return "\n\n".join(parts)
     if call.words.format:
-        table = [{"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)} for task in listed]
+        table = [
+            {"status": task.mark, "text": task.text, "file": task.path, "line": str(task.line)}
+            for task in listed
+        ]
         return call.format_rows(table, NONE)
     return call.join_lines([task.text for task in listed], NONE)
 
@@ -76,7 +82,12 @@ def _list_of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:
     body = call.body(entry)
     written = body.split("\n")
     return [
-        FoundTask(str(entry.path), item.line + 1, item.mark or "", written[item.line].removesuffix("\r").lstrip(" \t"))
+        FoundTask(
+            str(entry.path),
+            item.line + 1,
+            item.mark or "",
+            written[item.line].removesuffix("\r").lstrip(" \t"),
+        )
         for item in parse(body).tasks
     ]
 

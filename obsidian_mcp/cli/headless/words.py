@@ -1,5 +1,5 @@
-"""The commands of the official program, with their words, what each needs and what answers it (HEADLESS-02); and how a
-command line is read, in its manners (HEADLESS-03 to HEADLESS-06)."""
+"""The commands of the official program, with their words, what each needs and what answers it
+(HEADLESS-02); and how a command line is read, in its manners (HEADLESS-03 to HEADLESS-06)."""
 
 from __future__ import annotations
 
@@ -40,18 +40,20 @@ class DropInKey(NamedTuple):
 class DropInCommand(NamedTuple):
     name: str
     words: str
-    """Parameters in the order of the official help: `content!` is required, `value!!` is too and may be empty,
-    `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is an addition of ours."""
+    """Parameters in the order of the official help: `content!` is required, `value!!` is too and
+    may be empty, `format=json|tsv` lists values, `case-` is a flag in spite of its name, `+date` is
+    an addition of ours."""
     verdict: Literal["files", "limits", "app"]
-    """`files`: as the official command. `limits`: with a difference in specs/headless.md. `app`: needs the app."""
+    """`files`: as the official command. `limits`: with a difference in specs/headless.md. `app`:
+    needs the app."""
     answered_by: str
-    """Module of this package, with the function behind a point where that has not the command's name; `own` for what
-    the program says of itself (in `command`), empty for what needs the app."""
+    """Module of this package, with the function behind a point where that has not the command's
+    name; `own` for what the program says of itself (in `command`), empty for what needs the app."""
     summary: str
     marks: frozenset[str] = frozenset()
-    """`writes`; `reads`: a command of the app that changes nothing; `code`: one that runs JavaScript, which needs the
-    user's leave as with the tool (APP-TOOL-03); `developer`: listed at the end of the help; `ours`: the official
-    program does not have it."""
+    """`writes`; `reads`: a command of the app that changes nothing; `code`: one that runs
+    JavaScript, which needs the user's leave as with the tool (APP-TOOL-03); `developer`: listed at
+    the end of the help; `ours`: the official program does not have it."""
 
     @property
     def module(self) -> str:
@@ -59,7 +61,8 @@ class DropInCommand(NamedTuple):
 
     @property
     def function(self) -> str:
-        """Name of the function that answers: `daily_date` for `daily:date` and for the same of longer periods."""
+        """Name of the function that answers: `daily_date` for `daily:date` and for the same of
+        longer periods."""
         period, colon, ending = self.name.partition(":")
         named = f"{'daily' if period in LONGER else period}{colon}{ending}".replace(":", "_")
         return self.answered_by.partition(".")[2] or named
@@ -72,7 +75,15 @@ class DropInCommand(NamedTuple):
             flag = name.endswith("-")
             name = name.removesuffix("-")
             placeholder = "" if flag else value or KEYS.get(name, ("",))[0]
-            keys.append(DropInKey(name, placeholder, "!" in word, word.endswith("!!"), is_ours=word.startswith("+")))
+            keys.append(
+                DropInKey(
+                    name,
+                    placeholder,
+                    "!" in word,
+                    word.endswith("!!"),
+                    is_ours=word.startswith("+"),
+                )
+            )
         return keys
 
     def parameter(self, name: str) -> DropInKey | None:
@@ -91,13 +102,20 @@ class DropInCommand(NamedTuple):
 def _rows(file: str) -> list[list[str]]:
     """The cells of every line of a table beside this module, without its title line."""
     with open(f"{os.path.dirname(__file__)}/{file}", encoding="utf-8") as table:  # noqa: PTH120, PTH123  pathlib takes 5 ms
-        return [[cell.strip() for cell in re.split(r"\s\|(?=\s|$)", line.rstrip("\n"))] for line in table][1:]
+        return [
+            [cell.strip() for cell in re.split(r"\s\|(?=\s|$)", line.rstrip("\n"))]
+            for line in table
+        ][1:]
 
 
 def _commands() -> dict[str, DropInCommand]:
     rows = _rows("commands.txt")
     daily = [row for row in rows if row[0].startswith("daily")]
-    rows += [[*(cell.replace("daily", period) for cell in row), "ours"] for period in LONGER for row in daily]
+    rows += [
+        [*(cell.replace("daily", period) for cell in row), "ours"]
+        for period in LONGER
+        for row in daily
+    ]
     commands = {
         name: DropInCommand(name, words, verdict, answered_by, summary, frozenset(marks))  # type: ignore[arg-type]
         for name, words, verdict, answered_by, summary, *marks in rows
@@ -158,7 +176,8 @@ class Words:
         return self.choice("format")
 
     def choice(self, name: str) -> str:
-        """The value of a key with a list of values; "" for none and for one that the command does not know."""
+        """The value of a key with a list of values; "" for none and for one that the command does
+        not know."""
         parameter, value = COMMANDS[self.command].parameter(name), self.text(name)
         return value if parameter is not None and value in parameter.choices else ""
 
@@ -184,7 +203,12 @@ def read(arguments: Sequence[str]) -> Words:
             words.help = True
         else:
             form = word.removeprefix("--")
-            if form in FORMATS and command and command.parameter("format") and not command.parameter(form):
+            if (
+                form in FORMATS
+                and command
+                and command.parameter("format")
+                and not command.parameter(form)
+            ):
                 words.keys["format"] = form
             else:
                 words.keys[word] = "true"
@@ -203,10 +227,13 @@ def unescape(content: str) -> str:
 
 
 def check_values(command: DropInCommand, words: Words) -> None:
-    """Raises: DropInRefused for a required key that is absent, and for a key without its value (HEADLESS-03)."""
+    """Raises: DropInRefused for a required key that is absent, and for a key without its value
+    (HEADLESS-03)."""
     for parameter in command.parameters:
         is_given = parameter.name in words.keys
-        if words.text(parameter.name) or (is_given and (parameter.may_be_empty or not parameter.placeholder)):
+        if words.text(parameter.name) or (
+            is_given and (parameter.may_be_empty or not parameter.placeholder)
+        ):
             continue
         if parameter.name == "content" and words.has("stdin"):
             continue
@@ -214,7 +241,9 @@ def check_values(command: DropInCommand, words: Words) -> None:
             missing = parameter.name if is_given else parameter.form
             raise DropInRefused(f"Missing required parameter: {missing}\n{command.usage}")
         if is_given:
-            raise DropInRefused(f"The value of {parameter.name} is empty. Give {parameter.form}, or leave it out.")
+            raise DropInRefused(
+                f"The value of {parameter.name} is empty. Give {parameter.form}, or leave it out."
+            )
 
 
 def unknown(name: str) -> DropInRefused:
@@ -226,9 +255,11 @@ def unknown(name: str) -> DropInRefused:
 
 
 def suggestions(name: str) -> list[str]:
-    """At most three commands that begin with a name, contain it, or are at most three edits away, in this order;
-    of these the official ones first, then the nearest."""
-    official_first = sorted(COMMANDS, key=lambda command: ("ours" in COMMANDS[command].marks, command))
+    """At most three commands that begin with a name, contain it, or are at most three edits away,
+    in this order; of these the official ones first, then the nearest."""
+    official_first = sorted(
+        COMMANDS, key=lambda command: ("ours" in COMMANDS[command].marks, command)
+    )
     begin = [command for command in official_first if command.startswith(name)]
     contain = [command for command in official_first if name in command]
     distances = [

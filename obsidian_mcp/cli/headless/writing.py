@@ -1,4 +1,5 @@
-"""Commands that change notes: each is one change in the journal, which `obsidian-mcp undo` takes back (HEADLESS-18)."""
+"""Commands that change notes: each is one change in the journal, which `obsidian-mcp undo` takes
+back (HEADLESS-18)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,14 @@ from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwrite_text
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, extension, parent, parse
+from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
+    basename,
+    check_creatable,
+    extension,
+    parent,
+    parse,
+)
 from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.operation import Operation, Write, removal
 from obsidian_mcp.errors import NoteExists, PermissionDenied
@@ -42,13 +50,21 @@ def create(call: DropInCall) -> str:
     if not call.text("path"):
         call.vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     numbered = os.environ.get("OBSIDIAN_MCP_NUMBERED") == "1"
-    return make_file(call, path, _content(call, path), overwrite=call.has("overwrite"), numbered=numbered)
+    return make_file(
+        call, path, _content(call, path), overwrite=call.has("overwrite"), numbered=numbered
+    )
 
 
 def make_file(
-    call: DropInCall, path: VaultPath, content: str, *, overwrite: bool = False, numbered: bool = False
+    call: DropInCall,
+    path: VaultPath,
+    content: str,
+    *,
+    overwrite: bool = False,
+    numbered: bool = False,
 ) -> str:
-    """Make a file, or with `overwrite` replace it; `numbered`: `Name 1.md` for a taken name. Raises: DropInRefused."""
+    """Make a file, or with `overwrite` replace it; `numbered`: `Name 1.md` for a taken name.
+    Raises: DropInRefused."""
     from obsidian_mcp.core.operations.move import create_file
 
     vault = call.vault
@@ -57,11 +73,16 @@ def make_file(
         entry = vault.at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
             before = vault.read(entry)
-            vault.commit("create_note", [Write(entry.disk, before.data, overwrite_text(before.data, content))])
+            vault.commit(
+                "create_note",
+                [Write(entry.disk, before.data, overwrite_text(before.data, content))],
+            )
             return f"Overwrote: {entry.path}"
         if entry is not None:
             if not numbered:
-                raise DropInRefused(f'File "{entry.path}" already exists. Add overwrite to replace it.')
+                raise DropInRefused(
+                    f'File "{entry.path}" already exists. Add overwrite to replace it.'
+                )
             path, disk = _find_free_path(call, path)
         check_creatable(path)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
@@ -69,7 +90,8 @@ def make_file(
 
 
 def parsed_path(path: str) -> VaultPath:
-    """The normal form of a path of the vault. Raises: DropInRefused, PermissionDenied for a hidden one."""
+    """The normal form of a path of the vault. Raises: DropInRefused, PermissionDenied for a hidden
+    one."""
     if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
         raise DropInRefused(f'Path "{path}" is outside the vault.')
     return parse(path)
@@ -100,7 +122,9 @@ def new_notes_folder(call: DropInCall) -> str:
     """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
-    folder = call.vault.folders.for_notes(settings, parent(call.active().path) if has_active else "")
+    folder = call.vault.folders.for_notes(
+        settings, parent(call.active().path) if has_active else ""
+    )
     return f"{folder}/" if folder else ""
 
 
@@ -126,7 +150,9 @@ def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
 
 def delete(call: DropInCall) -> str:
     entry = call.file()
-    operation = removal(entry.disk, call.vault.settings.trash_option, permanent=call.has("permanent"))
+    operation = removal(
+        entry.disk, call.vault.settings.trash_option, permanent=call.has("permanent")
+    )
     call.vault.commit("delete_note", [operation])
     return f"{'Deleted permanently' if operation.permanent else 'Moved to trash'}: {entry.path}"
 
@@ -152,7 +178,8 @@ def rename(call: DropInCall) -> str:
 
 
 def _with_extension(target: str, source: VaultPath) -> str:
-    """A new path with the extension of the old one, unless it has that or one of a file that the app opens."""
+    """A new path with the extension of the old one, unless it has that or one of a file that the
+    app opens."""
     suffix = extension(source)
     if not suffix or extension(target) == suffix or kind_of(target) not in ("other", "text"):
         return target
@@ -171,7 +198,13 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
     vault = call.vault
 
     def plan() -> PlannedChange:
-        return relocate(vault, vault.catalog.entry(source), f"/{target}", update_links=True, keep_extension=False)
+        return relocate(
+            vault,
+            vault.catalog.entry(source),
+            f"/{target}",
+            update_links=True,
+            keep_extension=False,
+        )
 
     try:
         return str(bulk.make(vault, "move_note", plan).target)
@@ -181,7 +214,9 @@ def _relocate(call: DropInCall, source: VaultPath, target: str) -> str:
 
 def property_remove(call: DropInCall) -> str:
     entry, name = call.note(), call.text("name")
-    call.vault.edit("set_properties", entry, lambda body: property_edits.remove_property(body, name))
+    call.vault.edit(
+        "set_properties", entry, lambda body: property_edits.remove_property(body, name)
+    )
     return f"Removed: {name}"
 
 
@@ -208,17 +243,27 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
     """`types.json` with the type of a property, where the app would otherwise show another one."""
     from obsidian_mcp.core.text import json_text
 
-    if name.lower() in TYPES_FIXED or (call.vault.property_types.assigned(name) or infer_type(value)) == kind:
+    if (
+        name.lower() in TYPES_FIXED
+        or (call.vault.property_types.assigned(name) or infer_type(value)) == kind
+    ):
         return text
     types_member = json_text.parse(text).root.member("types") if text.strip() else None
-    written = types_member.node.value if types_member is not None and isinstance(types_member.node.value, dict) else {}
+    written = (
+        types_member.node.value
+        if types_member is not None and isinstance(types_member.node.value, dict)
+        else {}
+    )
     key = next((key for key in written if key.lower() == name.lower()), name)
     return json_text.put(text, ["types", key], kind)
 
 
-def _convert(call: DropInCall, name: str, written_value: str, values: Mapping[str, Any]) -> tuple[Any, str]:
-    """Return the value that a text means, of the named type, else the vault's type of the property where the text fits
-    it, else text; and its type. A JSON array is a list. Raises: DropInRefused."""
+def _convert(
+    call: DropInCall, name: str, written_value: str, values: Mapping[str, Any]
+) -> tuple[Any, str]:
+    """Return the value that a text means, of the named type, else the vault's type of the property
+    where the text fits it, else text; and its type. A JSON array is a list. Raises:
+    DropInRefused."""
     if written_value.startswith("[") and (items := read_json(written_value)) is not None:
         return items, infer_type(items)
     if kind := call.words.choice("type"):
@@ -227,13 +272,16 @@ def _convert(call: DropInCall, name: str, written_value: str, values: Mapping[st
     if kind == "checkbox" and written_value.strip().lower() not in _CHECKED + _UNCHECKED:
         return written_value, "text"
     try:
-        return value_of(written_value, "list" if kind in ("multitext", "tags", "aliases") else kind), kind
+        return value_of(
+            written_value, "list" if kind in ("multitext", "tags", "aliases") else kind
+        ), kind
     except DropInRefused:
         return written_value, "text"
 
 
 def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
-    """The type of a property: assigned in `types.json`, else that of its value in the note. No index is opened."""
+    """The type of a property: assigned in `types.json`, else that of its value in the note. No
+    index is opened."""
     if assigned := call.vault.property_types.assigned(name):
         return assigned
     key = parser.key_of(values, name)
@@ -263,8 +311,12 @@ def compose(call: DropInCall) -> str:
     """Merge a note or take a part out of it, by the MCP tool."""
     from obsidian_mcp.tools.moves import compose_notes  # only for these commands
 
-    action: Literal["merge", "extract"] = "merge" if call.words.command == "note:merge" else "extract"
-    arguments: dict[str, Any] = {name: call.text(name) for name in ("part", "position", "leave") if call.text(name)}
+    action: Literal["merge", "extract"] = (
+        "merge" if call.words.command == "note:merge" else "extract"
+    )
+    arguments: dict[str, Any] = {
+        name: call.text(name) for name in ("part", "position", "leave") if call.text(name)
+    }
     entry, into = call.note(), call.text("into")
     if action == "merge":
         into = (call.at(into) if into in call.vault.catalog else call.find_by_link(into)).path

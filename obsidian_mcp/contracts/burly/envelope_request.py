@@ -1,4 +1,5 @@
-"""A request in the envelope of contract 001. The original checks it with pydantic, whose words its clients get."""
+"""A request in the envelope of contract 001. The original checks it with pydantic, whose words its
+clients get."""
 
 from __future__ import annotations
 

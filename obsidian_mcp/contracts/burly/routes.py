@@ -1,5 +1,6 @@
-"""BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md BURLY-…). The answer to a
-POST is always 200; the envelope says what went wrong, in canonical and older members."""
+"""BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md
+BURLY-…). The answer to a POST is always 200; the envelope says what went wrong, in canonical and
+older members."""
 
 from __future__ import annotations
 
@@ -13,7 +14,14 @@ from typing import TYPE_CHECKING, Any, Final
 from starlette.responses import Response
 
 from obsidian_mcp import __version__
-from obsidian_mcp.errors import AppError, InternalError, ObsidianNotRunning, OperationTimeout, ToolFailed, UnknownTool
+from obsidian_mcp.errors import (
+    AppError,
+    InternalError,
+    ObsidianNotRunning,
+    OperationTimeout,
+    ToolFailed,
+    UnknownTool,
+)
 from obsidian_mcp.serve.http.dialect import JSON, Contract, json_reply, tool_entry
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
@@ -57,7 +65,11 @@ class Burly(Contract):
     pages = MappingProxyType(
         {
             f"{path}{end}": segment
-            for path, segment in (("/v1/mcp", "mcp"), ("/health", "health"), ("/v1/health", "health"))
+            for path, segment in (
+                ("/v1/mcp", "mcp"),
+                ("/health", "health"),
+                ("/v1/health", "health"),
+            )
             for end in ("", "/")
         }
     )
@@ -80,19 +92,34 @@ class Burly(Contract):
             case Reason.METHOD | Reason.NOT_FOUND:
                 return json_reply(refusal.body, refusal.reason.status, refusal.headers)
             case Reason.UNAUTHORIZED:
-                summary, message, code = "Authentication required", "Missing or invalid API key", "AUTH_REQUIRED"
+                summary, message, code = (
+                    "Authentication required",
+                    "Missing or invalid API key",
+                    "AUTH_REQUIRED",
+                )
             case Reason.FORBIDDEN:
                 status, code = refusal.reason.status, "FORBIDDEN"
             case Reason.TOO_LARGE:
-                summary, message = "Request too large", f"Request body exceeds maximum size of {refusal.limit} bytes"
-                details = {"max_size_bytes": refusal.limit, "suggestion": "Reduce request payload size"}
+                summary, message = (
+                    "Request too large",
+                    f"Request body exceeds maximum size of {refusal.limit} bytes",
+                )
+                details = {
+                    "max_size_bytes": refusal.limit,
+                    "suggestion": "Reduce request payload size",
+                }
             case Reason.FAILED:
                 summary, code = "MCP engine process failed", "INTERNAL_ERROR"
             case Reason.TOO_MANY:
-                summary, message = "Rate limit exceeded", f"Too many requests: {refusal.limit} per 1 minute"
+                summary, message = (
+                    "Rate limit exceeded",
+                    f"Too many requests: {refusal.limit} per 1 minute",
+                )
                 exit_code, code = LIMITED, "RATE_LIMITED"
         return json_reply(
-            failed(summary, message, exit_code=exit_code, code=code, details=details), status, refusal.headers
+            failed(summary, message, exit_code=exit_code, code=code, details=details),
+            status,
+            refusal.headers,
         )
 
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
@@ -121,7 +148,9 @@ class Burly(Contract):
         try:
             parsed = self._request(request)
         except TooComplex as error:
-            return failed("Invalid request format", f"Request validation failed: {error}", details=SIMPLER)
+            return failed(
+                "Invalid request format", f"Request validation failed: {error}", details=SIMPLER
+            )
         except ValueError as error:
             return not_json(str(error), request)
         if isinstance(parsed, list):
@@ -134,9 +163,11 @@ class Burly(Contract):
         return await self._call(parsed.name, dict(parsed.args or {}), service)
 
     def _request(self, request: HttpRequest) -> EnvelopeRequest | list[Mapping[str, Any]]:
-        """Return a request, or pydantic's problems with its shape. Raises: TooComplex, ValueError where the body is no
-        JSON."""
-        if not _JSON_TYPE.fullmatch(request.headers.get("content-type", "").partition(";")[0].strip().lower()):
+        """Return a request, or pydantic's problems with its shape. Raises: TooComplex, ValueError
+        where the body is no JSON."""
+        if not _JSON_TYPE.fullmatch(
+            request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        ):
             raise ValueError(f"Content-Type must be {JSON}")
         value = request.json
         if isinstance(value, dict):
@@ -158,7 +189,9 @@ class Burly(Contract):
                 raise TooComplex(f"Dictionary keys must be strings with max {MAX_KEY} characters")
         elif isinstance(value, list) and len(value) > MAX_ITEMS:
             raise TooComplex(f"Too many list items (max: {MAX_ITEMS})")
-        for item in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        for item in (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        ):
             self._check(item, depth + 1)
 
     async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
@@ -178,10 +211,17 @@ class Burly(Contract):
             return await unknown(name, service)
         except AppError as error:
             return tool_failed(name, error)
-        return succeeded(outcome.summary or f"{tool.title} completed", outcome.whole(), outcome.text, outcome.stderr)
+        return succeeded(
+            outcome.summary or f"{tool.title} completed",
+            outcome.whole(),
+            outcome.text,
+            outcome.stderr,
+        )
 
 
-def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = "") -> Envelope:
+def succeeded(
+    summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = ""
+) -> Envelope:
     output = {
         stream: text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + TRUNCATED
         for stream, text in (("stdout", stdout), ("stderr", stderr))
@@ -199,7 +239,12 @@ def succeeded(summary: str, data: Mapping[str, Any], stdout: str | None = None, 
 
 
 def failed(
-    summary: str, message: str, *, exit_code: int = FAILED, code: str | None = None, details: Any = None
+    summary: str,
+    message: str,
+    *,
+    exit_code: int = FAILED,
+    code: str | None = None,
+    details: Any = None,
 ) -> Envelope:
     detail = {"summary": summary, "message": message, "code": code, "details": details}
     envelope: Envelope = {
@@ -216,7 +261,10 @@ def failed(
 
 
 def not_confirmed(name: str) -> Envelope:
-    summary, message = f"{name} requires confirmation", "Confirmation required for mutating operation"
+    summary, message = (
+        f"{name} requires confirmation",
+        "Confirmation required for mutating operation",
+    )
     details = {
         "required_arg": "_confirm",
         "required_value": True,
@@ -224,7 +272,12 @@ def not_confirmed(name: str) -> Envelope:
         "tool": name,
     }
     envelope = failed(summary, message, details=details)
-    need = {"required": True, "message": message, "code": "CONFIRMATION_REQUIRED", "details": details}
+    need = {
+        "required": True,
+        "message": message,
+        "code": "CONFIRMATION_REQUIRED",
+        "details": details,
+    }
     envelope["result"] = {"summary": summary, "need_confirm": need}
     envelope["error_detail"] = {"summary": summary, "message": message}
     envelope["need_confirm"] = True
@@ -234,7 +287,9 @@ def not_confirmed(name: str) -> Envelope:
 async def unknown(name: str, service: ToolService) -> Envelope:
     """Return the error for a tool that does not exist, with the names that `list_tools` has."""
     details = {"available_tools": [tool.name for tool in await service.list_tools()]}
-    return failed(f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details)
+    return failed(
+        f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details
+    )
 
 
 def tool_failed(name: str, error: AppError) -> Envelope:
@@ -257,7 +312,8 @@ def tool_failed(name: str, error: AppError) -> Envelope:
 
 
 def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
-    """Return the envelope for a request of the wrong shape, in the original's words; `problems` are pydantic's."""
+    """Return the envelope for a request of the wrong shape, in the original's words; `problems` are
+    pydantic's."""
     envelope = malformed_envelope(
         [
             {
@@ -269,8 +325,12 @@ def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
             for problem in problems[:MAX_ITEMS]
         ]
     )
-    wrong_method = next((problem["msg"] for problem in problems if problem["loc"] == ("method",)), "")
-    if "must be one of" in wrong_method:  # wire row 15: the document's text outside, the original's inside
+    wrong_method = next(
+        (problem["msg"] for problem in problems if problem["loc"] == ("method",)), ""
+    )
+    if (
+        "must be one of" in wrong_method
+    ):  # wire row 15: the document's text outside, the original's inside
         message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
         envelope["summary"], envelope["error"] = "Request processing failed", message
         envelope["error_detail"]["message"] = message
@@ -278,12 +338,22 @@ def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
 
 
 def not_json(problem: str, request: HttpRequest) -> Envelope:
-    found = {"type": "json_invalid", "location": ["body"], "message": f"JSON decode error: {problem}", "input": "{}"}
+    found = {
+        "type": "json_invalid",
+        "location": ["body"],
+        "message": f"JSON decode error: {problem}",
+        "input": "{}",
+    }
     if not request.body:
         found |= {"type": "missing", "message": "Field required", "input": "None"}
     return malformed_envelope([found])
 
 
 def malformed_envelope(problems: list[dict[str, Any]]) -> Envelope:
-    details = {"validation_errors": problems, "suggestion": "Check request format and parameter types"}
-    return failed("Request validation failed", "Invalid request format or parameters", details=details)
+    details = {
+        "validation_errors": problems,
+        "suggestion": "Check request format and parameter types",
+    }
+    return failed(
+        "Request validation failed", "Invalid request format or parameters", details=details
+    )

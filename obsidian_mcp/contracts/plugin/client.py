@@ -1,4 +1,5 @@
-"""A plugin's tools over its HTTP API: `/bridge/v1` or JSON-RPC at `/mcp` (specs/bridge.md, contracts 000 and 002)."""
+"""A plugin's tools over its HTTP API: `/bridge/v1` or JSON-RPC at `/mcp` (specs/bridge.md,
+contracts 000 and 002)."""
 
 from __future__ import annotations
 
@@ -12,7 +13,13 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from obsidian_mcp import errors, json_codec
-from obsidian_mcp.errors import AppCommandFailed, AppError, InvalidArguments, ObsidianNotRunning, UnknownTool
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+    AppError,
+    InvalidArguments,
+    ObsidianNotRunning,
+    UnknownTool,
+)
 
 Mode = Literal["auto", "mcp", "v1"]
 
@@ -49,7 +56,8 @@ Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[i
 class PluginTool(NamedTuple):
     name: str
     definition: Mapping[str, Any]
-    """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type": "object"`."""
+    """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type":
+    "object"`."""
 
     @property
     def is_read_only(self) -> bool:
@@ -57,8 +65,8 @@ class PluginTool(NamedTuple):
         return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
 
     def meant(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call without what hosts add to every call, and without null where the plugin
-        describes an optional argument of another type (BRIDGE-19)."""
+        """Return the arguments of a call without what hosts add to every call, and without null
+        where the plugin describes an optional argument of another type (BRIDGE-19)."""
         from obsidian_mcp.tools.arguments import HOST_MEMBERS, note_host_member  # for calls only
 
         schema = self.definition["inputSchema"]
@@ -68,7 +76,12 @@ class PluginTool(NamedTuple):
         for name, value in arguments.items():
             described = known.get(name)
             kind = described.get("type") if isinstance(described, Mapping) else None
-            if value is None and isinstance(kind, str) and kind != "null" and name not in (required or ()):
+            if (
+                value is None
+                and isinstance(kind, str)
+                and kind != "null"
+                and name not in (required or ())
+            ):
                 continue
             if described is None and known and name in HOST_MEMBERS:
                 note_host_member(self.name, name)
@@ -80,7 +93,8 @@ class PluginTool(NamedTuple):
 class PluginTools(NamedTuple):
     tools: tuple[PluginTool, ...]
     hash: str
-    """Never empty; another one means that the tools changed. Where the plugin gives none, the text of the list."""
+    """Never empty; another one means that the tools changed. Where the plugin gives none, the text
+    of the list."""
 
 
 class Unreachable(OSError):
@@ -101,15 +115,19 @@ class _Reply(NamedTuple):
         """The plugin's own error text, for people only: no decision depends on it."""
         body = self.body if isinstance(self.body, dict) else {}
         error = body.get("error")
-        for candidate in (body.get("message"), error.get("message") if isinstance(error, dict) else error):
+        for candidate in (
+            body.get("message"),
+            error.get("message") if isinstance(error, dict) else error,
+        ):
             if isinstance(candidate, str) and candidate:
                 return candidate
         return f"HTTP status {self.status}"
 
 
 class BridgeClient:
-    """A plugin at one address, for threads. Every method raises ObsidianNotRunning while nothing listens there,
-    OperationTimeout, PermissionDenied for its key, InvalidArguments, and AppCommandFailed for what is no answer."""
+    """A plugin at one address, for threads. Every method raises ObsidianNotRunning while nothing
+    listens there, OperationTimeout, PermissionDenied for its key, InvalidArguments, and
+    AppCommandFailed for what is no answer."""
 
     def __init__(
         self,
@@ -132,15 +150,18 @@ class BridgeClient:
             from obsidian_mcp.serve.http.access.keys import fits_header
 
             if not fits_header(self._key):
-                raise InvalidArguments("The API key of the plugin holds a character that no header can carry.")
+                raise InvalidArguments(
+                    "The API key of the plugin holds a character that no header can carry."
+                )
         self._list_seconds = list_seconds
         self._call_seconds = call_seconds
         self._speaks_mcp = mode != "v1"
         self._ids = itertools.count(1)
 
     def tools(self) -> PluginTools:
-        """Return the tools that the plugin offers now, in its order, without entries that have no name. Later calls go
-        to the dialect that answered: v1 in mode `auto` after any failure of MCP (BRIDGE-02)."""
+        """Return the tools that the plugin offers now, in its order, without entries that have no
+        name. Later calls go to the dialect that answered: v1 in mode `auto` after any failure of
+        MCP (BRIDGE-02)."""
         if self._mode == "v1":
             return self._v1_tools()
         try:
@@ -157,8 +178,11 @@ class BridgeClient:
             self._speaks_mcp = True
         return found
 
-    def call(self, name: str, arguments: Mapping[str, Any], seconds: float | None = None) -> Mapping[str, Any]:
-        """Run a tool within `seconds`; return its MCP result, `isError` included. Raises: UnknownTool."""
+    def call(
+        self, name: str, arguments: Mapping[str, Any], seconds: float | None = None
+    ) -> Mapping[str, Any]:
+        """Run a tool within `seconds`; return its MCP result, `isError` included. Raises:
+        UnknownTool."""
         limit = self._call_seconds if seconds is None else seconds
         if self._speaks_mcp:
             try:
@@ -175,7 +199,9 @@ class BridgeClient:
         if not isinstance(reply.body, dict) or not isinstance(reply.body.get("tools"), list):
             raise self._garbage(reply)
         given, entries = reply.body.get("hash"), reply.body["tools"]
-        return PluginTools(_tools(entries), given if isinstance(given, str) and given else repr(entries))
+        return PluginTools(
+            _tools(entries), given if isinstance(given, str) and given else repr(entries)
+        )
 
     def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         from urllib.parse import quote
@@ -184,7 +210,9 @@ class BridgeClient:
         try:
             reply = self._v1("POST", path, {"arguments": dict(arguments)}, limit)
         except _NotOffered as error:
-            raise UnknownTool(f"The plugin has no tool {name!r} any more. List the tools again.", tool=name) from error
+            raise UnknownTool(
+                f"The plugin has no tool {name!r} any more. List the tools again.", tool=name
+            ) from error
         body = reply.body
         if not isinstance(body, dict) or not isinstance(body.get("content"), list):
             raise self._garbage(reply)
@@ -193,7 +221,9 @@ class BridgeClient:
 
     def _v1(self, method: str, path: str, body: object, limit: float) -> _Reply:
         reply = self._send(method, path, body, limit, {})
-        if reply.status == 401 and self._key is not None:  # not sent at first: the plugin's v1 knows no keys
+        if (
+            reply.status == 401 and self._key is not None
+        ):  # not sent at first: the plugin's v1 knows no keys
             reply = self._send(method, path, body, limit, {_KEY_HEADER: self._key})
         self._check(reply)
         return reply
@@ -208,7 +238,11 @@ class BridgeClient:
             if not isinstance(result.get("tools"), list):
                 raise self._garbage(_Reply(200, result))
             entries += result["tools"]
-            cursor = {"cursor": result["nextCursor"]} if isinstance(result.get("nextCursor"), str) else {}
+            cursor = (
+                {"cursor": result["nextCursor"]}
+                if isinstance(result.get("nextCursor"), str)
+                else {}
+            )
             if not cursor:
                 break
         return PluginTools(_tools(entries), repr(entries))
@@ -242,26 +276,35 @@ class BridgeClient:
 
     # HTTP
 
-    def _send(self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]) -> _Reply:
+    def _send(
+        self, method: str, path: str, body: object, limit: float, headers: Mapping[str, str]
+    ) -> _Reply:
         """Make one exchange, whose answer arrives whole within `limit` seconds."""
         content = None if body is None else json_codec.encode(body, keeps_halves=True)
-        sent = {"Accept": "application/json", **headers} | ({"Content-Type": "application/json"} if content else {})
+        sent = {"Accept": "application/json", **headers} | (
+            {"Content-Type": "application/json"} if content else {}
+        )
         try:
-            status, received = self._exchange(method, path, content, sent, (min(limit, self._list_seconds), limit))
+            status, received = self._exchange(
+                method, path, content, sent, (min(limit, self._list_seconds), limit)
+            )
         except Unreachable as error:
             raise ObsidianNotRunning(
-                f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is enabled and that its "
+                f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is "
+                "enabled and that its "
                 "port is this one, and try again.",
                 address=self.address,
             ) from error
         except TimeoutError as error:
             raise errors.OperationTimeout(
-                f"The plugin at {self.address} did not answer within {limit:g} seconds. If this was a change, look "
+                f"The plugin at {self.address} did not answer within {limit:g} seconds. If this "
+                "was a change, look "
                 "whether it was made before trying again."
             ) from error
         except OSError as error:
             raise AppCommandFailed(
-                f"The connection to the plugin at {self.address} broke ({type(error).__name__}). Whether a call was "
+                f"The connection to the plugin at {self.address} broke ({type(error).__name__}). "
+                "Whether a call was "
                 "carried out is not known: look before trying again.",
                 address=self.address,
             ) from error
@@ -276,7 +319,8 @@ class BridgeClient:
         facts = {"status": status} | ({} if details is None else {"details": details})
         if status in (401, 403):
             raise errors.PermissionDenied(
-                f"The plugin refused the request: {said}. Give its key in OBSIDIAN_MCP_API_KEY.", **facts
+                f"The plugin refused the request: {said}. Give its key in OBSIDIAN_MCP_API_KEY.",
+                **facts,
             )
         if status in _NOT_OFFERED:
             raise _NotOffered(f"The plugin at {self.address} does not offer this: {said}", **facts)
@@ -286,19 +330,30 @@ class BridgeClient:
 
     def _garbage(self, reply: _Reply) -> AppCommandFailed:
         return AppCommandFailed(
-            f"What answers at {self.address} is not the plugin's bridge, or a version that this program does not know "
+            f"What answers at {self.address} is not the plugin's bridge, or a version that this "
+            "program does not know "
             "(its answer has an unknown shape). Check host and port.",
             status=reply.status,
         )
 
 
 def exchange_over_http(
-    host: str, port: int, method: str, path: str, body: bytes | None, headers: Mapping[str, str], limits: Limits
+    host: str,
+    port: int,
+    method: str,
+    path: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    limits: Limits,
 ) -> tuple[int, bytes]:
-    """Return the status and the body of an answer, over a connection of its own: after a restart of the plugin one that
-    was kept would lose the next call. Raises: Unreachable, TimeoutError, OSError, AppCommandFailed."""
+    """Return the status and the body of an answer, over a connection of its own: after a restart of
+    the plugin one that was kept would lose the next call. Raises: Unreachable, TimeoutError,
+    OSError, AppCommandFailed."""
     import socket
-    from http.client import HTTPConnection, HTTPException  # the client's first messages do not wait for it
+    from http.client import (
+        HTTPConnection,
+        HTTPException,
+    )  # the client's first messages do not wait for it
 
     to_connect, to_answer = limits
     connection = HTTPConnection(host, port, timeout=to_connect)
@@ -324,7 +379,8 @@ def exchange_over_http(
             received += chunk
             if len(received) > LARGEST_ANSWER:
                 raise AppCommandFailed(
-                    f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. Ask for less."
+                    f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. "
+                    "Ask for less."
                 )
         if response.length or time.monotonic() >= deadline:
             raise ConnectionResetError("the answer is not complete")
@@ -341,7 +397,8 @@ def exchange_over_http(
 
 
 def _decode(raw: bytes) -> Any:
-    """Return the JSON of a body; None where it is not valid, or has a number that no double can hold."""
+    """Return the JSON of a body; None where it is not valid, or has a number that no double can
+    hold."""
     try:
         return json_codec.decode(raw, keeps_halves=True)
     except ValueError:
@@ -351,8 +408,15 @@ def _decode(raw: bytes) -> Any:
 def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
     tools: dict[str, PluginTool] = {}
     for entry in entries:
-        if isinstance(entry, dict) and isinstance(name := entry.get("name"), str) and name and name not in tools:
+        if (
+            isinstance(entry, dict)
+            and isinstance(name := entry.get("name"), str)
+            and name
+            and name not in tools
+        ):
             schema = entry.get("inputSchema")
-            complete = {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}
+            complete = (
+                {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}
+            )
             tools[name] = PluginTool(name, {**entry, "inputSchema": complete})
     return tuple(tools.values())

@@ -28,7 +28,8 @@ from .rpc_dispatcher import NOBODY, RpcDispatcher
 
 class JsonRpc(RpcDialect):
     key_advice = (
-        "Put one into this server's entry in the settings of the client, as the header Authorization: Bearer KEY; "
+        "Put one into this server's entry in the settings of the client, as the header "
+        "Authorization: Bearer KEY; "
         "`obsidian-mcp keys` on the server's computer makes one."
     )
 
@@ -38,7 +39,9 @@ class JsonRpc(RpcDialect):
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
-            failed = jsonrpc.error(None, jsonrpc.PARSE_ERROR, "Parse error", {"detail": refusal.message})
+            failed = jsonrpc.error(
+                None, jsonrpc.PARSE_ERROR, "Parse error", {"detail": refusal.message}
+            )
             return json_reply(failed, 400, cors)
         return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
@@ -63,7 +66,9 @@ class JsonRpc(RpcDialect):
 
         async def serve(place: int, value: Any) -> None:
             if fault := fault_of(value):
-                answers[place] = dispatcher.encode(jsonrpc.error(None, jsonrpc.INVALID_REQUEST, fault))
+                answers[place] = dispatcher.encode(
+                    jsonrpc.error(None, jsonrpc.INVALID_REQUEST, fault)
+                )
                 return
             try:
                 async with order.turn(writes=dispatcher.writes(value), seconds=dispatcher.timeout):
@@ -87,8 +92,12 @@ async def _serve(message: Message, dispatcher: RpcDispatcher) -> bytes:
         problem = f"Method not found: {shorten(method, MOST_NAME)}"
         return dispatcher.encode(jsonrpc.error(message["id"], jsonrpc.METHOD_NOT_FOUND, problem))
     if method == "tools/call" and not isinstance(params, dict | None):
-        problem, data = jsonrpc.invalid_params(method, [jsonrpc.fault("params", "an object", params)])
-        return dispatcher.encode(jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, problem, data))
+        problem, data = jsonrpc.invalid_params(
+            method, [jsonrpc.fault("params", "an object", params)]
+        )
+        return dispatcher.encode(
+            jsonrpc.error(message["id"], jsonrpc.INVALID_PARAMS, problem, data)
+        )
     if method == "tools/list" or not isinstance(params, dict):  # the contract's list has no pages
         message = {**message, "params": None}
     try:
@@ -99,7 +108,11 @@ async def _serve(message: Message, dispatcher: RpcDispatcher) -> bytes:
 
 
 def _reply(line: bytes) -> Response:
-    return Response(line, headers={"content-type": JSON, **CORS}) if line else Response(status_code=202, headers=CORS)
+    return (
+        Response(line, headers={"content-type": JSON, **CORS})
+        if line
+        else Response(status_code=202, headers=CORS)
+    )
 
 
 def fault_of(value: Any) -> str:

@@ -31,7 +31,8 @@ PREFLIGHT: Final = {
     "vary": "Access-Control-Request-Headers",
 }
 KEY_ADVICE: Final = (
-    "The bridge sends it only with OBSIDIAN_MCP_TRANSPORT=mcp. A server started with --open-bridge asks programs of "
+    "The bridge sends it only with OBSIDIAN_MCP_TRANSPORT=mcp. A server started with "
+    "--open-bridge asks programs of "
     "its own machine for none here."
 )
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
@@ -63,14 +64,18 @@ class BridgeContract(dialect.Contract):
                 return ()
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
-        if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:  # the original answers every preflight
+        if (
+            request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND
+        ):  # the original answers every preflight
             return self._preflight()
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         message = refusal.message
         if refusal.reason is Reason.UNAUTHORIZED:
             message += f" {KEY_ADVICE}"
         return json_reply(
-            {"error": refusal.reason.error, "message": message}, refusal.reason.status, {**cors, **refusal.headers}
+            {"error": refusal.reason.error, "message": message},
+            refusal.reason.status,
+            {**cors, **refusal.headers},
         )
 
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
@@ -78,7 +83,11 @@ class BridgeContract(dialect.Contract):
             return self._preflight()
         match request.segments:
             case ("health",):
-                health = {"status": "ok", "version": __version__, "protocolVersion": PROTOCOL_VERSION}
+                health = {
+                    "status": "ok",
+                    "version": __version__,
+                    "protocolVersion": PROTOCOL_VERSION,
+                }
                 return json_reply(health, headers=CORS)
             case ("tools",):
                 return json_reply(listing(await service.list_tools()), headers=CORS)
@@ -86,7 +95,11 @@ class BridgeContract(dialect.Contract):
                 return await self._call(request, service)
 
     def _preflight(self) -> Response:
-        headers = {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS} if self._is_locked() else PREFLIGHT
+        headers = (
+            {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS}
+            if self._is_locked()
+            else PREFLIGHT
+        )
         return Response(status_code=204, headers=headers)
 
     async def _call(self, request: HttpRequest, service: ToolService) -> Response:
@@ -106,7 +119,9 @@ class BridgeContract(dialect.Contract):
         except InvalidArguments as error:
             wrong = error.data.get("arguments", [])
             missing = [fault["argument"] for fault in wrong if fault.get("came") == "nothing"]
-            return invalid(error.message, {**({"missing": missing} if missing else {}), "arguments": wrong})
+            return invalid(
+                error.message, {**({"missing": missing} if missing else {}), "arguments": wrong}
+            )
         except AppError as error:
             result = {"success": False, "content": [text_block(error.to_text())], "isError": True}
         else:
@@ -124,7 +139,11 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
 def unknown(name: str) -> Response:
     """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in
     `message`."""
-    body = {"error": "Tool not found", "message": f"Tool '{name}' not found", "code": "TOOL_NOT_FOUND"}
+    body = {
+        "error": "Tool not found",
+        "message": f"Tool '{name}' not found",
+        "code": "TOOL_NOT_FOUND",
+    }
     return json_reply(body, 404, CORS)
 
 

@@ -57,10 +57,14 @@ class RpcDispatcher(Dispatcher):
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         if isinstance(error, UnknownTool):  # the original's words
             problem = f"Unknown tool: {shorten(error.data.get('tool', ''), MOST_NAME)}"
-            return jsonrpc.error(message["id"], error.code, problem, {"errorCode": error.error_code})
+            return jsonrpc.error(
+                message["id"], error.code, problem, {"errorCode": error.error_code}
+            )
         if message["method"] != "tools/call" or error.code == jsonrpc.INVALID_PARAMS:
             return super().failure(message, peer, error)
-        return jsonrpc.result(message["id"], {"content": [results.text_block(error.to_text())], "isError": True})
+        return jsonrpc.result(
+            message["id"], {"content": [results.text_block(error.to_text())], "isError": True}
+        )
 
     def encode(self, message: Message) -> bytes:
         """Return an answer as JSON over HTTP: half of a character stays what it is (HTTP-06)."""

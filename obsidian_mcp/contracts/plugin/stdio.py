@@ -1,7 +1,9 @@
-"""A plugin's tools on stdio, alone or beside the vault's (contract 002; specs/bridge.md, BRIDGE-10 to BRIDGE-19).
+"""A plugin's tools on stdio, alone or beside the vault's (contract 002; specs/bridge.md, BRIDGE-10
+to BRIDGE-19).
 
-PluginClient.poll ──every 5 s, in a thread──▶ Plugin.tools     a new hash replaces the tools and notifies the client
-client ─▶ PluginDispatcher ─▶ PluginClient.call ─▶ Plugin.call  the result is sent unchanged
+PluginClient.poll ──every 5 s, in a thread──▶ Plugin.tools     a new hash replaces the tools and
+notifies the client client ─▶ PluginDispatcher ─▶ PluginClient.call ─▶ Plugin.call  the result is
+sent unchanged
 """
 
 from __future__ import annotations
@@ -27,7 +29,10 @@ if TYPE_CHECKING:
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
-INSTRUCTIONS = "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the plugin."
+INSTRUCTIONS = (
+    "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the "
+    "plugin."
+)
 PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
 
@@ -41,7 +46,8 @@ class Pause(NamedTuple):
 
 
 def pause_after(failures: int) -> Pause:
-    """The pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s for ever (BRIDGE-06)."""
+    """The pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s for ever
+    (BRIDGE-06)."""
     return Pause(min(2.0 ** min(failures - 1, 5), 30.0), is_quiet=failures >= 30)
 
 
@@ -74,7 +80,8 @@ class PluginClient:
         """Set, and replaced, at the end of each poll."""
 
     def start(self, changed: Callable[[], None]) -> None:
-        """Keep the tools up to date from now on; `changed` is called when they are different (BRIDGE-11)."""
+        """Keep the tools up to date from now on; `changed` is called when they are different
+        (BRIDGE-11)."""
         threading.Thread(target=self._poll, args=(changed,), name="plugin", daemon=True).start()
 
     def _poll(self, changed: Callable[[], None]) -> None:
@@ -97,7 +104,11 @@ class PluginClient:
             self.is_up = not problem
             polled, self._polled = self._polled, threading.Event()
             polled.set()
-            pause = self._schedule.pause(failures) if problem else Pause(self._schedule.poll, is_quiet=True)
+            pause = (
+                self._schedule.pause(failures)
+                if problem
+                else Pause(self._schedule.poll, is_quiet=True)
+            )
             if is_back:
                 logger(__name__).warning("the plugin answers again")
             elif not pause.is_quiet:
@@ -106,8 +117,8 @@ class PluginClient:
             self._retry.clear()
 
     def tools(self) -> tuple[PluginTool, ...]:
-        """Return the tools of the latest good answer. A plugin that does not answer is polled at once, for a moment:
-        not every client handles list_changed."""
+        """Return the tools of the latest good answer. A plugin that does not answer is polled at
+        once, for a moment: not every client handles list_changed."""
         if not self.is_up:
             polled = self._polled
             self._retry.set()
@@ -115,10 +126,13 @@ class PluginClient:
         return self.latest
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the plugin's result unchanged, within the limit of the current call. Raises: AppError."""
+        """Return the plugin's result unchanged, within the limit of the current call. Raises:
+        AppError."""
         limit = current_call.get().limit
         try:
-            result = self._plugin.call(name, arguments, None if limit is None else max(limit.remaining, 0.01))
+            result = self._plugin.call(
+                name, arguments, None if limit is None else max(limit.remaining, 0.01)
+            )
         except InvalidArguments:
             raise
         except AppError:
@@ -141,17 +155,23 @@ class PluginDispatcher(Dispatcher):
         if vault is None:
             self.server = {**self.server, "title": "Obsidian plugin"}
             self.handshake_methods = frozenset(("initialize", "ping", "tools/list", "tools/call"))
-            self.modern_methods = frozenset(("server/discover", "tools/list", "tools/call", "subscriptions/listen"))
+            self.modern_methods = frozenset(
+                ("server/discover", "tools/list", "tools/call", "subscriptions/listen")
+            )
 
     @property
     def app(self) -> App | None:
         return None if self._vault is None else self._vault.app
 
     def serves(self, message: Message) -> bool:
-        return super().serves(message) or (message["method"] == "tools/call" and self._called(message) not in self._own)
+        return super().serves(message) or (
+            message["method"] == "tools/call" and self._called(message) not in self._own
+        )
 
     def waits(self, message: Message) -> bool:
-        return super().waits(message) or (message["method"] == "tools/list" and not self._plugin.is_up)
+        return super().waits(message) or (
+            message["method"] == "tools/list" and not self._plugin.is_up
+        )
 
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
         found = self._named(self._plugin.tools())
@@ -166,14 +186,17 @@ class PluginDispatcher(Dispatcher):
             return self._plugin.call(tool.name, tool.meant(arguments))
         if not self._offer.admits(read_only=False):
             raise UnknownTool(
-                f"There is no tool {name!r} that only reads, and this server is open for reading only.", tool=name
+                f"There is no tool {name!r} that only reads, and this server is open for reading "
+                "only.",
+                tool=name,
             )
         return self._plugin.call(name, arguments)  # it may be new
 
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         if isinstance(error, OperationTimeout) and self._called(message) not in self._own:
             error = OperationTimeout(
-                f"The plugin did not answer within {self.timeout:g} seconds. If this was a change, look whether it "
+                f"The plugin did not answer within {self.timeout:g} seconds. If this was a "
+                "change, look whether it "
                 "was made before trying again.",
                 seconds=self.timeout,
             )
@@ -215,8 +238,8 @@ def run(
     start_log: Callable[[], None] = lambda: None,
     schedule: Schedule = SCHEDULE,
 ) -> int:
-    """Serve the plugin's tools on stdio, and those of the vaults that are named; return the exit status. `start_log`
-    is called when the first messages are answered."""
+    """Serve the plugin's tools on stdio, and those of the vaults that are named; return the exit
+    status. `start_log` is called when the first messages are answered."""
     client = PluginClient(plugin, schedule)
 
     def prepare(conversation: Conversation) -> None:
@@ -225,7 +248,9 @@ def run(
 
     vault = VaultDispatcher(config, open_app) if config.named_vaults else None
 
-    def load() -> SdkServer:  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
+    def load() -> (
+        SdkServer
+    ):  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
         from obsidian_mcp.serve.mcp import server as mcp
 
         return mcp.listening() if vault is None else mcp.build_sdk_server(vault.app)

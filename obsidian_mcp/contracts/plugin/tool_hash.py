@@ -63,7 +63,9 @@ def _key_order(key: str) -> tuple[int, int, bytes]:
 
 def hash_input(tools: Iterable[Mapping[str, Any]]) -> str:
     """Return the text that is hashed: the sorted tools with the `HASHED` members."""
-    return stringify([{key: tool[key] for key in HASHED if key in tool} for tool in sort_by_name(tools)])
+    return stringify(
+        [{key: tool[key] for key in HASHED if key in tool} for tool in sort_by_name(tools)]
+    )
 
 
 def tool_hash(tools: Iterable[Mapping[str, Any]]) -> str:

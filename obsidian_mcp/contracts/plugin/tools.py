@@ -1,5 +1,5 @@
-"""The tools of contract 000's plugin under its own names, which only the HTTP server offers (specs/http.md PLUGIN-…).
-Where the vault has such a tool, they call it."""
+"""The tools of contract 000's plugin under its own names, which only the HTTP server offers
+(specs/http.md PLUGIN-…). Where the vault has such a tool, they call it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.core.vault.rewritten import Rewritten
-from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PropertiesUnreadable, SectionNotFound
+from obsidian_mcp.errors import (
+    InvalidArguments,
+    NoteNotFound,
+    PropertiesUnreadable,
+    SectionNotFound,
+)
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Argument
 from obsidian_mcp.tools.offer import CONFIRM, PREFIX
@@ -28,7 +33,10 @@ from . import patch as diff
 from .table import PLUGIN_TOOLS
 
 NotePath = Annotated[
-    str, Argument(description="Path of the note, such as folder/note.md; .md may be left out", min_length=1)
+    str,
+    Argument(
+        description="Path of the note, such as folder/note.md; .md may be left out", min_length=1
+    ),
 ]
 Keys = Annotated[list[str] | None, Argument(description="Names of properties")]
 
@@ -55,15 +63,26 @@ def read_note(
     section: Annotated[
         str | None, Argument(description="Only the section under this heading, not the whole note")
     ] = None,
-    level: Annotated[int, Argument(description="Level of the heading; 0 for the first that matches", ge=0, le=6)] = 0,
-    mode: Annotated[Literal["header", "content", "both"], Argument(description="Which part of the section")] = "both",
+    level: Annotated[
+        int, Argument(description="Level of the heading; 0 for the first that matches", ge=0, le=6)
+    ] = 0,
+    mode: Annotated[
+        Literal["header", "content", "both"], Argument(description="Which part of the section")
+    ] = "both",
     include_subsections: Annotated[bool, Argument(description="Subsections too")] = True,
-    max_chars: Annotated[int | None, Argument(description="Longest content of a section", ge=0)] = None,
-    with_line_numbers: Annotated[bool, Argument(description="Begin each line of a section with its number")] = False,
+    max_chars: Annotated[
+        int | None, Argument(description="Longest content of a section", ge=0)
+    ] = None,
+    with_line_numbers: Annotated[
+        bool, Argument(description="Begin each line of a section with its number")
+    ] = False,
 ) -> DocumentAnswer | ReadSection:
-    """Read a note by path: the whole text exactly as it is in the file, or one section of it as JSON."""
+    """Read a note by path: the whole text exactly as it is in the file, or one section of it as
+    JSON."""
     if section is not None and not section.strip():
-        raise InvalidArguments("section is required. For the whole note, leave it out.", argument="section")
+        raise InvalidArguments(
+            "section is required. For the whole note, leave it out.", argument="section"
+        )
     vault = app.vaults.get()
     entry = vault.find(path)
     text = vault.read_text(entry).text
@@ -78,9 +97,13 @@ def read_note(
     below = min(body.find("\n", heading.span.end) + 1 or len(body), whole_span.end)
     end = whole_span.end
     if not include_subsections:
-        inner = (other.span.start for other in parsed.outline if other.span.start > heading.span.start)
+        inner = (
+            other.span.start for other in parsed.outline if other.span.start > heading.span.start
+        )
         end = min(end, next(inner, end))
-    span = Span(below if mode == "content" else heading.span.start, below if mode == "header" else end)
+    span = Span(
+        below if mode == "content" else heading.span.start, below if mode == "header" else end
+    )
     content = span.slice(body)
     if span.end < len(body):  # the last line end is not part of the section
         content = content.removesuffix("\n").removesuffix("\r")
@@ -90,7 +113,9 @@ def read_note(
     truncated = max_chars is not None and max_chars < len(content)
     shown = content[:max_chars] if truncated else content
     first, last = heading.line + 1, _last_line(lines, whole_span, len(body))
-    return ReadSection(heading.text, heading.level, shown, start_line=first, end_line=last, truncated=truncated)
+    return ReadSection(
+        heading.text, heading.level, shown, start_line=first, end_line=last, truncated=truncated
+    )
 
 
 def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
@@ -102,7 +127,9 @@ def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
         known = [heading.text for heading in candidates][:HEADINGS_SHOWN]
         listing = f"The headings are: {', '.join(map(repr, known))}." if known else "There is none."
         at_level = f" with level {level}" if level else ""
-        raise SectionNotFound(f'Section "{name}"{at_level} not found. {listing}', section=name, headings=known)
+        raise SectionNotFound(
+            f'Section "{name}"{at_level} not found. {listing}', section=name, headings=known
+        )
     return found[0]
 
 
@@ -113,10 +140,10 @@ def edit_note(
     patch: Annotated[
         str,
         Argument(
-            description="Unified diff of the text below the frontmatter, whose first line is line 1, such as "
-            "'@@ -2,1 +2,2 @@\\n Today\\n+Tomorrow\\n'. Each line begins with a space (kept), - (removed) or + "
-            "(added). File headers are optional; a plain @@ needs lines that stand only once. Nothing is "
-            "applied that does not stand in the note exactly"
+            description="Unified diff of the text below the frontmatter, whose first line is line "
+            "1, such as '@@ -2,1 +2,2 @@\\n Today\\n+Tomorrow\\n'. Each line begins with a space "
+            "(kept), - (removed) or + (added). File headers are optional; a plain @@ needs lines "
+            "that stand only once. Nothing is applied that does not stand in the note exactly"
         ),
     ] = "",
     create: Annotated[bool, Argument(description="Create the note if there is none")] = False,
@@ -135,15 +162,21 @@ def edit_note(
         below = frontmatter.text_start(body)
         patched = diff.apply(body[below:], diff.parse(patch))
         if patched == body[below:]:
-            raise InvalidArguments("The patch changes nothing. Make it from the note as it is now.", argument="patch")
-        if below == len(body) and not body.endswith("\n"):  # behind the closing fence of the properties
+            raise InvalidArguments(
+                "The patch changes nothing. Make it from the note as it is now.", argument="patch"
+            )
+        if below == len(body) and not body.endswith(
+            "\n"
+        ):  # behind the closing fence of the properties
             return insert(body, below, patched)
         return body[:below] + patched
 
     edited = _edit(app, "edit_note", path, change, create=create)
     if isinstance(edited, Rewritten):
         path = edited.after.entry.path
-        return DocumentAnswer({"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"')
+        return DocumentAnswer(
+            {"path": path, "etag": edited.after.etag}, f'Successfully applied patch to "{path}"'
+        )
     return DocumentAnswer(edited, f'Successfully created "{edited["path"]}"')
 
 
@@ -158,7 +191,9 @@ def read_frontmatter(
     app: App,
     path: NotePath,
     keys: Keys = None,
-    include_missing: Annotated[bool, Argument(description="Name missing keys too, with null")] = False,
+    include_missing: Annotated[
+        bool, Argument(description="Name missing keys too, with null")
+    ] = False,
 ) -> ReadFrontmatter:
     """Read the properties (YAML frontmatter) of a note without its text."""
     vault = app.vaults.get()
@@ -183,18 +218,24 @@ def edit_frontmatter(
     app: App,
     path: NotePath,
     mode: Annotated[
-        Literal["set", "merge", "delete"], Argument(description="merge also merges objects within objects")
+        Literal["set", "merge", "delete"],
+        Argument(description="merge also merges objects within objects"),
     ] = "set",
-    data: Annotated[dict[str, Any] | None, Argument(description="Properties to set or merge")] = None,
+    data: Annotated[
+        dict[str, Any] | None, Argument(description="Properties to set or merge")
+    ] = None,
     keys: Keys = None,
     allow_create: Annotated[bool, Argument(description="Create the note if there is none")] = False,
 ) -> EditedFrontmatter:
     """Set, merge or delete properties (YAML frontmatter) of a note; its text stays untouched."""
     if mode == "delete" and not keys:
-        raise InvalidArguments("keys is required for delete: the properties to delete.", argument="keys")
+        raise InvalidArguments(
+            "keys is required for delete: the properties to delete.", argument="keys"
+        )
     if mode != "delete" and data is None:
         raise InvalidArguments(
-            "data is required and must be an object for set/merge: the properties to write.", argument="data"
+            "data is required and must be an object for set/merge: the properties to write.",
+            argument="data",
         )
 
     def change(body: str) -> str:
@@ -211,7 +252,9 @@ def edit_frontmatter(
     edited = _edit(app, "edit_frontmatter", path, change, create=allow_create)
     if isinstance(edited, Rewritten):
         after, changed = edited.after, edited.before.etag != edited.after.etag
-        return EditedFrontmatter(True, after.entry.path, mode, changed, _properties(after.text.body))
+        return EditedFrontmatter(
+            True, after.entry.path, mode, changed, _properties(after.text.body)
+        )
     return EditedFrontmatter(True, edited["path"], mode, True, _properties(change("")))
 
 
@@ -242,21 +285,33 @@ def get_note_outline(
     app: App,
     path: NotePath,
     max_depth: Annotated[int, Argument(description="Deepest level of headings", ge=1, le=6)] = 6,
-    include_frontmatter: Annotated[bool, Argument(description="Lines like headings in the frontmatter too")] = False,
-    include_codeblocks: Annotated[bool, Argument(description="Lines like headings in code blocks too")] = True,
+    include_frontmatter: Annotated[
+        bool, Argument(description="Lines like headings in the frontmatter too")
+    ] = False,
+    include_codeblocks: Annotated[
+        bool, Argument(description="Lines like headings in code blocks too")
+    ] = True,
 ) -> NoteOutline:
     """List the headings of a note with their levels and lines."""
     vault = app.vaults.get()
     body = vault.read_text(vault.find(path)).text.body
     parsed = parser.parse(body)
-    alike = [parsed.frontmatter.block.yaml_span] if include_frontmatter and parsed.frontmatter is not None else []
+    alike = (
+        [parsed.frontmatter.block.yaml_span]
+        if include_frontmatter and parsed.frontmatter is not None
+        else []
+    )
     if include_codeblocks:
         alike += [area.span for area in parsed.areas if area.kind == "code" and area.block]
     found: list[tuple[int, str, int, Span | None]] = [
-        (heading.span.start, heading.text, heading.level, section_of(parsed, heading)) for heading in parsed.outline
+        (heading.span.start, heading.text, heading.level, section_of(parsed, heading))
+        for heading in parsed.outline
     ]
     for span in alike:
-        found += [(at.start(), at[2], len(at[1]), None) for at in _HEADING.finditer(body, span.start, span.end)]
+        found += [
+            (at.start(), at[2], len(at[1]), None)
+            for at in _HEADING.finditer(body, span.start, span.end)
+        ]
     items = []
     for start, text, level, section in sorted(found, key=lambda heading: heading[0]):
         line = parsed.lines.line(start) + 1
@@ -302,9 +357,11 @@ def _call(app: App, tool_name: str, /, **arguments: Any) -> Outcome:
     return registry.call(app, PREFIX + tool_name, {**arguments, **confirmed})
 
 
-def _edit(app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool) -> Rewritten | dict[str, Any]:
-    """Return the edited note, or what `create_note` answers for one that was not there when it was opened (PLUGIN-07).
-    Raises: NoteNotFound for such a note without `create`."""
+def _edit(
+    app: App, tool: str, path: str, change: Callable[[str], str], *, create: bool
+) -> Rewritten | dict[str, Any]:
+    """Return the edited note, or what `create_note` answers for one that was not there when it was
+    opened (PLUGIN-07). Raises: NoteNotFound for such a note without `create`."""
     vault = app.vaults.get()
     try:
         return vault.edit(tool, vault.find(path), change)
@@ -318,10 +375,13 @@ def _properties(body: str) -> dict[str, Any]:
     """Return a note's properties. Raises: PropertiesUnreadable."""
     read = frontmatter.read_frontmatter(body)
     if read is not None and read.error:
-        raise PropertiesUnreadable(f"The note's properties cannot be read: {read.error}", line=read.line)
+        raise PropertiesUnreadable(
+            f"The note's properties cannot be read: {read.error}", line=read.line
+        )
     return dict(read.values or {}) if read is not None else {}
 
 
 def _last_line(lines: Lines, span: Span, length: int) -> int:
-    """Return the number of a section's last line; at the end of the note that is the line after the last line end."""
+    """Return the number of a section's last line; at the end of the note that is the line after the
+    last line end."""
     return lines.line(span.end) + (1 if span.end == length else 0)

@@ -33,7 +33,8 @@ class Rad(Contract):
     )
 
     def __init__(self, max_body: int, own: Bridge, registered: Bridge | None = None) -> None:
-        """`own`: the tools that only this contract has; `registered`: those of another program, for all dialects."""
+        """`own`: the tools that only this contract has; `registered`: those of another program, for
+        all dialects."""
         super().__init__(max_body)
         self._own = own
         self._registered = registered
@@ -51,9 +52,19 @@ class Rad(Contract):
     async def answer(self, request: HttpRequest, service: ToolService) -> Response:
         match request.segments:
             case ("health",):
-                return json_reply({"status": "healthy", "service": "mcp", "executor": True, "timestamp": timestamp()})
+                return json_reply(
+                    {
+                        "status": "healthy",
+                        "service": "mcp",
+                        "executor": True,
+                        "timestamp": timestamp(),
+                    }
+                )
             case ("tools", "list"):
-                tools = [{**tool_entry(tool), "parameters": tool.input_schema} for tool in await service.list_tools()]
+                tools = [
+                    {**tool_entry(tool), "parameters": tool.input_schema}
+                    for tool in await service.list_tools()
+                ]
                 return json_reply({"tools": tools, "count": len(tools)})
             case _:
                 return await self._invoke(request, service)
@@ -78,12 +89,20 @@ class Rad(Contract):
         except AppError as error:
             problem = error.message
         else:
-            return json_reply({"success": True, "tool": name, "output": outcome.whole(), **_stamp(started, session)})
+            return json_reply(
+                {
+                    "success": True,
+                    "tool": name,
+                    "output": outcome.whole(),
+                    **_stamp(started, session),
+                }
+            )
         return json_reply(failure(name, problem, started, session))
 
 
 def members(request: HttpRequest) -> dict[str, Any]:
-    """Return the request's members, whose names may be in any case as in the original. Raises: ValueError."""
+    """Return the request's members, whose names may be in any case as in the original. Raises:
+    ValueError."""
     value = request.json
     if value is None:
         return {}
@@ -96,7 +115,9 @@ def members(request: HttpRequest) -> dict[str, Any]:
     return given
 
 
-def failure(name: str, message: str, started: float | None = None, session: str = "") -> dict[str, Any]:
+def failure(
+    name: str, message: str, started: float | None = None, session: str = ""
+) -> dict[str, Any]:
     return {"success": False, "tool": name, "error": message, **_stamp(started, session)}
 
 
@@ -107,7 +128,11 @@ def timestamp() -> str:
 
 def _stamp(started: float | None, session: str) -> Mapping[str, Any]:
     milliseconds = 0 if started is None else round((time.perf_counter() - started) * 1000)
-    return {"timestamp": timestamp(), "durationMs": milliseconds, **({"session": session} if session else {})}
+    return {
+        "timestamp": timestamp(),
+        "durationMs": milliseconds,
+        **({"session": session} if session else {}),
+    }
 
 
 def _kind(value: Any) -> str:

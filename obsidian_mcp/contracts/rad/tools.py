@@ -2,13 +2,14 @@
 
     bridge = Bridge()
     numbers = {"a": InputProperty("number"), "b": InputProperty("number")}
-    bridge.register_tool(ToolSpec("add", "Add two numbers", InputSchema(numbers, required=("a", "b"))))
+    schema = InputSchema(numbers, required=("a", "b"))
+    bridge.register_tool(ToolSpec("add", "Add two numbers", schema))
     bridge.register_tool_handler("add", lambda arguments: {"sum": arguments["a"] + arguments["b"]})
     compose.serve_http(compose.build(config.Config(("~/Notes",)), serving=True), registered=bridge)
 
-Handlers run in threads, several at a time, and check their arguments themselves. The return value is the answer; a
-`ToolReply` adds text to the data. To fail, a handler raises ToolFailed with a message for the caller; any other
-exception is logged, and clients do not see its text.
+Handlers run in threads, several at a time, and check their arguments themselves. The return value
+is the answer; a `ToolReply` adds text to the data. To fail, a handler raises ToolFailed with a
+message for the caller; any other exception is logged, and clients do not see its text.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from obsidian_mcp.tools.registry import Outcome, Tool, plain
 Handler = Callable[[dict[str, Any]], Any]
 """Takes the client's arguments; may be a coroutine function."""
 Chat = Callable[[str, str], dict[str, Any]]
-"""Takes a prompt and a model (empty: the default) and returns the gateway's completion. Raises: ToolFailed."""
+"""Takes a prompt and a model (empty: the default) and returns the gateway's completion. Raises:
+ToolFailed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,10 @@ class InputProperty:
     description: str = ""
 
     def schema(self) -> dict[str, Any]:
-        return {"type": self.type, **({"description": self.description} if self.description else {})}
+        return {
+            "type": self.type,
+            **({"description": self.description} if self.description else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class ToolReply:
-    """An answer with more than data: `stdout` is text for the reader, `summary` says what was done."""
+    """An answer with more than data: `stdout` is text for the reader, `summary` says what was
+    done."""
 
     data: Mapping[str, Any] = field(default_factory=dict)
     summary: str = ""
@@ -86,7 +92,8 @@ class ToolReply:
 
 
 class Bridge:
-    """A registry of tools with their handlers, and of resources. Every method may be called from any thread."""
+    """A registry of tools with their handlers, and of resources. Every method may be called from
+    any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -95,7 +102,8 @@ class Bridge:
         self._resources: Mapping[str, Resource] = {}
 
     def register_tool(self, tool: ToolSpec) -> None:
-        """A tool of the same name is replaced, and its handler forgotten. Raises: InvalidArguments without a name."""
+        """A tool of the same name is replaced, and its handler forgotten. Raises: InvalidArguments
+        without a name."""
         if not tool.name:
             raise InvalidArguments("tool name cannot be empty")
         with self._lock:
@@ -104,7 +112,10 @@ class Bridge:
     def register_tool_handler(self, name: str, handler: Handler) -> None:
         """Raises: UnknownTool when the tool was not registered before."""
         with self._lock:
-            self._tools = {**self._tools, name: HandledTool.make(self._find(name).described, handler)}
+            self._tools = {
+                **self._tools,
+                name: HandledTool.make(self._find(name).described, handler),
+            }
 
     def register_resource(self, resource: Resource) -> None:
         """A resource of the same name is replaced. Raises: InvalidArguments without a name."""
@@ -120,7 +131,8 @@ class Bridge:
         return list(self._resources.values())
 
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
-        """Call the handler. Raises: UnknownTool, ToolFailed without a handler, and what the handler raises."""
+        """Call the handler. Raises: UnknownTool, ToolFailed without a handler, and what the handler
+        raises."""
         return self._find(name).run(arguments)
 
     @property
@@ -168,7 +180,9 @@ class HandledTool(Tool):
             data = reply if isinstance(reply, Mapping) else {"result": reply}
             reply = ToolReply(data, stdout=reply if isinstance(reply, str) else None)
         data, text = plain(reply.data), reply.stdout
-        return Outcome(data, text, document=False, enveloped=False, summary=reply.summary, stderr=reply.stderr)
+        return Outcome(
+            data, text, document=False, enveloped=False, summary=reply.summary, stderr=reply.stderr
+        )
 
     def run(self, arguments: Mapping[str, Any]) -> Any:
         if self.handler is None:
@@ -181,7 +195,13 @@ async def _wait_for(result: Any) -> Any:
     return await result
 
 
-_GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool", type(None): "<nil>"}
+_GO_TYPES = {
+    dict: "map[string]interface {}",
+    list: "[]interface {}",
+    str: "string",
+    bool: "bool",
+    type(None): "<nil>",
+}
 """The contract names types as in Go."""
 
 
@@ -194,12 +214,16 @@ def built_in(chat: Chat | None = None) -> Bridge:
     bridge.register_tool(ToolSpec("time", "Returns current time information"))
     bridge.register_tool_handler("time", lambda _: _time(datetime.now(UTC)))
     text = {"data": InputProperty("string")}
-    bridge.register_tool(ToolSpec("json_parse", "Parses JSON string to structured data", InputSchema(text)))
+    bridge.register_tool(
+        ToolSpec("json_parse", "Parses JSON string to structured data", InputSchema(text))
+    )
     bridge.register_tool_handler("json_parse", lambda given: _json_parse(given.get("data")))
     if chat is not None:
         prompt = {**content, "model": InputProperty("string")}
         bridge.register_tool(
-            ToolSpec("chat", "Execute LLM chat completion via gateway", InputSchema(prompt, ("content",)))
+            ToolSpec(
+                "chat", "Execute LLM chat completion via gateway", InputSchema(prompt, ("content",))
+            )
         )
         bridge.register_tool_handler("chat", lambda given: _chat(chat, given))
     return bridge
@@ -222,7 +246,9 @@ def _json_parse(data: Any) -> dict[str, Any]:
 def _chat(chat: Chat, given: Mapping[str, Any]) -> dict[str, Any]:
     content, model = given.get("content"), given.get("model") or ""
     if not isinstance(content, str) or not content or not isinstance(model, str):
-        raise InvalidArguments("chat needs content, a string with the prompt; model, where given, is a string too.")
+        raise InvalidArguments(
+            "chat needs content, a string with the prompt; model, where given, is a string too."
+        )
     completion = chat(content, model)
     return {
         "model": completion.get("model") or model,

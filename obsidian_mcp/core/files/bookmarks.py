@@ -25,7 +25,8 @@ SHOWN = 10
 
 
 class Bookmark(NamedTuple):
-    """One bookmark. `target` is a path with its subpath, a query or an address; empty for other kinds."""
+    """One bookmark. `target` is a path with its subpath, a query or an address; empty for other
+    kinds."""
 
     kind: str
     target: str
@@ -42,7 +43,8 @@ class Bookmark(NamedTuple):
 
 
 def read(body: str | None) -> list[Bookmark]:
-    """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a broken file."""
+    """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a
+    broken file."""
     return [bookmark for bookmark, _, _ in _walk(_items(_root(body)))]
 
 
@@ -52,38 +54,50 @@ def body_of(data: bytes | None) -> str | None:
 
 
 def visible(data: bytes | None, policy: Policy) -> list[Bookmark]:
-    """Return the bookmarks in the file without those of hidden files and folders (POL-01); where the policy hides that
-    file, without groups and those that name no file (POL-10). Raises: InvalidArguments for a broken file."""
-    visible_bookmarks = [bookmark for bookmark in read(body_of(data)) if _is_visible(bookmark, policy)]
+    """Return the bookmarks in the file without those of hidden files and folders (POL-01); where
+    the policy hides that file, without groups and those that name no file (POL-10). Raises:
+    InvalidArguments for a broken file."""
+    visible_bookmarks = [
+        bookmark for bookmark in read(body_of(data)) if _is_visible(bookmark, policy)
+    ]
     return (
-        visible_bookmarks if policy.visible(PATH) else [bookmark._replace(group="") for bookmark in visible_bookmarks]
+        visible_bookmarks
+        if policy.visible(PATH)
+        else [bookmark._replace(group="") for bookmark in visible_bookmarks]
     )
 
 
 def bookmarked_files(files: Files) -> frozenset[str]:
-    """Return the paths of the files among a vault's bookmarks; none where the file of the bookmarks is broken."""
+    """Return the paths of the files among a vault's bookmarks; none where the file of the bookmarks
+    is broken."""
     with suppress(InvalidArguments):
         walked = _walk(_items(_root(body_of(files.config(BOOKMARKS_FILE)))))
-        return frozenset(_text(node, "path") for bookmark, node, _ in walked if bookmark.kind == "file")
+        return frozenset(
+            _text(node, "path") for bookmark, node, _ in walked if bookmark.kind == "file"
+        )
     return frozenset()
 
 
 def _is_visible(bookmark: Bookmark, policy: Policy) -> bool:
     if bookmark.kind not in _ENDINGS:
         return policy.visible(PATH)
-    return policy.visible(normal_form(bookmark.target.partition("#")[0].rstrip("/")) + _ENDINGS[bookmark.kind])
+    return policy.visible(
+        normal_form(bookmark.target.partition("#")[0].rstrip("/")) + _ENDINGS[bookmark.kind]
+    )
 
 
 def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
-    """Return the file with a bookmark more, last in the list or its group, made if missing; a bookmark of the same
-    target gets the title instead. Raises: InvalidArguments."""
+    """Return the file with a bookmark more, last in the list or its group, made if missing; a
+    bookmark of the same target gets the title instead. Raises: InvalidArguments."""
     root = _root(body)
     items = _items(root)
     for existing, node, _ in _walk(items):
         if (existing.kind, existing.target) == (bookmark.kind, bookmark.target):
             return _retitled(body or "", node, bookmark.title)
     kind = bookmark.kind
-    path, mark, subpath = bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
+    path, mark, subpath = (
+        bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
+    )
     values: dict[str, Any] = {"type": kind, "ctime": created_ms, _TARGETS[kind]: path}
     if mark:
         values["subpath"] = f"#{subpath}"
@@ -107,13 +121,17 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
     matches = [
         (bookmark, node, array)
         for bookmark, node, array in _walk(_items(_root(body)))
-        if sought & {bookmark.target.casefold(), bookmark.title.casefold()} and _is_visible(bookmark, policy)
+        if sought & {bookmark.target.casefold(), bookmark.title.casefold()}
+        and _is_visible(bookmark, policy)
     ]
     if not matches:
-        raise NoteNotFound(f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name)
+        raise NoteNotFound(
+            f"There is no bookmark {name!r}. obsidian_list_bookmarks lists them.", name=name
+        )
     if len(matches) > 1:
         described = [
-            f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip() for bookmark, _, _ in matches[:SHOWN]
+            f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip()
+            for bookmark, _, _ in matches[:SHOWN]
         ]
         raise AmbiguousName(
             f"{len(matches)} bookmarks are {name!r}: {', '.join(map(repr, described))}. "
@@ -136,7 +154,9 @@ def _root(body: str | None) -> JsonNode | None:
             f"{body.count(chr(10), 0, error.offset) + 1}: {error.problem}. Nothing was changed."
         ) from error
     if not isinstance(root.value, dict):
-        raise InvalidArguments(f"The bookmarks of the vault cannot be read: {BOOKMARKS_FILE} is no JSON object.")
+        raise InvalidArguments(
+            f"The bookmarks of the vault cannot be read: {BOOKMARKS_FILE} is no JSON object."
+        )
     return root
 
 
@@ -146,7 +166,9 @@ def _items(root: JsonNode | None) -> JsonNode | None:
     return member.node if member is not None and isinstance(member.node.value, list) else None
 
 
-def _walk(array: JsonNode | None, groups: tuple[str, ...] = ()) -> Iterator[tuple[Bookmark, JsonNode, JsonNode]]:
+def _walk(
+    array: JsonNode | None, groups: tuple[str, ...] = ()
+) -> Iterator[tuple[Bookmark, JsonNode, JsonNode]]:
     """Every bookmark that is no group, with its node and the array that holds it."""
     if array is None:
         return
@@ -158,7 +180,11 @@ def _walk(array: JsonNode | None, groups: tuple[str, ...] = ()) -> Iterator[tupl
             yield from _walk(_items(node), (*groups, title))
         else:
             keys = ("path", "subpath") if kind == "file" else ("path", "query", "url")
-            yield Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)), node, array
+            yield (
+                Bookmark(kind, "".join(_text(node, key) for key in keys), title, "/".join(groups)),
+                node,
+                array,
+            )
 
 
 def _group(array: JsonNode | None, name: str) -> JsonNode | None:
@@ -178,18 +204,26 @@ def _text(node: JsonNode, key: str) -> str:
 
 
 def _with_item(text: str, array: JsonNode, values: Mapping[str, Any]) -> str:
-    return _with_items(text, array, [*(JsonItem(item.value, item) for item in array.items), JsonItem(values)])
+    return _with_items(
+        text, array, [*(JsonItem(item.value, item) for item in array.items), JsonItem(values)]
+    )
 
 
 def _with_items(text: str, array: JsonNode, items: Sequence[JsonItem]) -> str:
-    return text[: array.start] + rewrite_list(text, array, items, _layout(text, array)) + text[array.end :]
+    return (
+        text[: array.start]
+        + rewrite_list(text, array, items, _layout(text, array))
+        + text[array.end :]
+    )
 
 
 def _retitled(text: str, node: JsonNode, title: str) -> str:
     if not title or _text(node, "title") == title:
         return text
     array = JsonNode(node.start, node.end, [node.value], items=(node,))
-    written = rewrite_list(text, array, [JsonItem({**node.value, "title": title}, node)], _layout(text, array))
+    written = rewrite_list(
+        text, array, [JsonItem({**node.value, "title": title}, node)], _layout(text, array)
+    )
     return text[: node.start] + written[1:-1] + text[node.end :]
 
 

@@ -13,7 +13,14 @@ from typing import NamedTuple, Protocol
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of, printable
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, extension, name_key, parse
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
+    VaultPath,
+    extension,
+    name_key,
+    parse,
+)
 from obsidian_mcp.errors import AppError, NoteNotFound
 
 from .folder_table import FolderTable
@@ -27,7 +34,8 @@ _LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 
 
 class FileEntry(NamedTuple):
-    """One file of the vault: `path` is its path in the vault (NAME-09), `disk` its spelling on disk."""
+    """One file of the vault: `path` is its path in the vault (NAME-09), `disk` its spelling on
+    disk."""
 
     path: VaultPath
     disk: str
@@ -57,7 +65,9 @@ def timestamp(nanoseconds: int) -> str:
     """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
     # disks know years that calendars do not
     microseconds = min(max(nanoseconds // 1000, _FIRST_MICROSECOND), _LAST_MICROSECOND)
-    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[: len("2024-05-01T12:00:00")] + "Z"
+    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[
+        : len("2024-05-01T12:00:00")
+    ] + "Z"
 
 
 class Content(NamedTuple):
@@ -99,12 +109,15 @@ MOST_NAMES = 1_000
 
 
 class Catalog:
-    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling, but twins keep their
-    own spellings (NAME-09), whatever the order of changes. The vault's lock guards it."""
+    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling,
+    but twins keep their own spellings (NAME-09), whatever the order of changes. The vault's lock
+    guards it."""
 
-    def __init__(self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw) -> None:
-        """`read_uri` returns the name of the note that a URI names (NAME-16). Raises: VaultNotFound, InvalidName,
-        PermissionDenied."""
+    def __init__(
+        self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw
+    ) -> None:
+        """`read_uri` returns the name of the note that a URI names (NAME-16). Raises:
+        VaultNotFound, InvalidName, PermissionDenied."""
         self._read_uri = read_uri
         self._by_path: dict[str, FileEntry] = {}
         self._spellings = Spellings(lambda disk: self.on_disk(disk) is not None)
@@ -112,11 +125,13 @@ class Catalog:
         """Disk spelling -> path, where the two differ."""
         self._names = threading.Lock()
         self._by_name: dict[str, list[VaultPath]] | None = None
-        """Comparison key of a file name -> paths; made when it is first needed, which no search does."""
+        """Comparison key of a file name -> paths; made when it is first needed, which no search
+        does."""
         self._folders = -1, FolderTable(())
         """The generation in which the folders were collected, and these."""
         self._found: tuple[int, dict[str, VaultPath]] = (-1, {})
-        """The generation in which names were looked up, and the paths that they mean: calls repeat the same names."""
+        """The generation in which names were looked up, and the paths that they mean: calls repeat
+        the same names."""
         self.generation = 0
         """Grows whenever a file appears or disappears; caches of derived data compare it."""
         self.revision = 0
@@ -127,7 +142,9 @@ class Catalog:
         return len(self._by_path)
 
     def __iter__(self) -> Iterator[FileEntry]:
-        return iter(list(self._by_path.values()))  # as they are now: others may take in changes meanwhile
+        return iter(
+            list(self._by_path.values())
+        )  # as they are now: others may take in changes meanwhile
 
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
@@ -136,7 +153,8 @@ class Catalog:
         return self._by_path.get(path)
 
     def entry(self, path: str) -> FileEntry:
-        """Return the file at exactly this path. Raises: NoteNotFound, as where another program has just taken it."""
+        """Return the file at exactly this path. Raises: NoteNotFound, as where another program has
+        just taken it."""
         if (entry := self._by_path.get(path)) is None:
             raise file_gone(path)
         return entry
@@ -151,8 +169,8 @@ class Catalog:
         return entry if entry is not None and entry.disk == disk else None
 
     def path_of(self, disk: str) -> VaultPath:
-        """Return the path of a file or folder that the disk spells so, also of one that is not there (any more): then
-        never the path of a file that is."""
+        """Return the path of a file or folder that the disk spells so, also of one that is not
+        there (any more): then never the path of a file that is."""
         path = self._spellings.path(disk)
         namesake = self._by_path.get(path)
         return path if namesake is None or namesake.disk == disk else VaultPath(printable(disk))
@@ -164,7 +182,11 @@ class Catalog:
         first: dict[str, FileEntry] = {}
         changes: list[Change] = []
         if not self._by_path:  # an ASCII spelling has no twins among others
-            first = {disk: FileEntry._make((disk, *file)) for disk, file in listed.items() if disk.isascii()}
+            first = {
+                disk: FileEntry._make((disk, *file))
+                for disk, file in listed.items()
+                if disk.isascii()
+            }
             with self._names:
                 self._by_path.update(first)
                 self._by_name = None
@@ -177,8 +199,14 @@ class Catalog:
             changes += self.put(file)
         latest = {change.path: change for change in changes}.values()
         # a file has the path in normal form only until its twin comes
-        last = [change for change in latest if not change.gone or change.path in before or change.path in first]
-        return chain(map(Change, map(VaultPath, first)), last)  # nobody asks for the first ones of a short command
+        last = [
+            change
+            for change in latest
+            if not change.gone or change.path in before or change.path in first
+        ]
+        return chain(
+            map(Change, map(VaultPath, first)), last
+        )  # nobody asks for the first ones of a short command
 
     def put(self, file: DiskFile) -> list[Change]:
         """Add or update a file; return the paths whose file is new or different."""
@@ -215,9 +243,14 @@ class Catalog:
         return [entry for disk in sorted(disks) if (entry := self.on_disk(disk)) is not None]
 
     def _reassign(self, taken: Iterable[FileEntry], files: Iterable[DiskFile]) -> list[Change]:
-        """Take entries out and put files in, each under the path that it has now; return the changes that follow."""
+        """Take entries out and put files in, each under the path that it has now; return the
+        changes that follow."""
         before = {entry.path: entry for entry in taken}
-        after = {path: FileEntry(path, *file) for file in files for path in [self._spellings.path(file.disk)]}
+        after = {
+            path: FileEntry(path, *file)
+            for file in files
+            for path in [self._spellings.path(file.disk)]
+        }
         for path, entry in before.items():
             if after.get(path) != entry:
                 self._remove(path)
@@ -225,7 +258,9 @@ class Catalog:
             if before.get(path) != entry:
                 self._add(entry)
         changes = [Change(path, gone=True) for path in before if path not in after]
-        return changes + [Change(path) for path, entry in after.items() if before.get(path) != entry]
+        return changes + [
+            Change(path) for path, entry in after.items() if before.get(path) != entry
+        ]
 
     @property
     def folders(self) -> FolderTable:
@@ -236,9 +271,9 @@ class Catalog:
         return self._folders[1]
 
     def parse(self, raw: str) -> VaultPath:
-        """Return the normal form of a path, in a folder that is listed exactly so as it is, however odd its name
-        (NAME-14), and with the names of twins as they are spelled (NAME-06). Raises: PermissionDenied, InvalidName,
-        VaultNotFound for the URI of another vault."""
+        """Return the normal form of a path, in a folder that is listed exactly so as it is, however
+        odd its name (NAME-14), and with the names of twins as they are spelled (NAME-06). Raises:
+        PermissionDenied, InvalidName, VaultNotFound for the URI of another vault."""
         if "://" in raw:
             raw = self._read_uri(raw)
         with suppress(AppError):
@@ -252,8 +287,8 @@ class Catalog:
         return self.as_listed(vault_path.clean(raw))
 
     def as_listed(self, path: str) -> VaultPath:
-        """Return the normal form of a path, but for a file that has it byte for byte, without `.md` or with it, the
-        path of that file (NAME-06)."""
+        """Return the normal form of a path, but for a file that has it byte for byte, without `.md`
+        or with it, the path of that file (NAME-06)."""
         normal = normal_form(path)
         if normal == path:
             return VaultPath(normal)
@@ -305,19 +340,23 @@ class Catalog:
     def named(self, *filenames: str) -> tuple[VaultPath, ...]:
         """As `Names.named`, for any of several file names."""
         by_name = self._by_name or self.by_name()
-        return tuple(sorted({path for name in filenames for path in by_name.get(name_key(name), ())}))
+        return tuple(
+            sorted({path for name in filenames for path in by_name.get(name_key(name), ())})
+        )
 
     def at(self, path: str) -> VaultPath | None:
-        """Exact spelling first, then the normal form, then the smallest path that compares equal."""
+        """Exact spelling first, then the normal form, then the smallest path that compares
+        equal."""
         entry = self._by_path.get(path)
         if entry is None and not path.isascii():
             entry = self._by_path.get(self.as_listed(path))
         return min(self.equal(path), default=None) if entry is None else entry.path
 
     def find(self, raw: str) -> FileEntry | None:
-        """The one file that `raw` names: bare name or path, `.md` optional, in any case and form (NAME-01 to NAME-06).
-        An exact path wins over other files of the name; an odd name counts as it stands (NAME-14). Raises:
-        AmbiguousName with the candidates, PermissionDenied for a path out of the vault."""
+        """The one file that `raw` names: bare name or path, `.md` optional, in any case and form
+        (NAME-01 to NAME-06). An exact path wins over other files of the name; an odd name counts as
+        it stands (NAME-14). Raises: AmbiguousName with the candidates, PermissionDenied for a path
+        out of the vault."""
         generation, remembered = self.generation, self._found
         path = remembered[1].get(raw) if remembered[0] == generation else None
         if path is not None and (entry := self._by_path.get(path)) is not None:
@@ -336,7 +375,11 @@ class Catalog:
             if (entry := self._find_odd(raw)) is None:
                 raise
             return entry
-        if path != raw and normal_form(path) != normal_form(raw) and (entry := self._find_odd(raw)) is not None:
+        if (
+            path != raw
+            and normal_form(path) != normal_form(raw)
+            and (entry := self._find_odd(raw)) is not None
+        ):
             return entry
         suffix = extension(path)
         spellings = [path] if suffix == NOTE_EXTENSION else [path, VaultPath(path + NOTE_EXTENSION)]
@@ -347,7 +390,9 @@ class Catalog:
             for spelling in spellings:
                 if (entry := self.get(spelling)) is not None:
                     return entry
-            paths = sorted({candidate for spelling in spellings for candidate in self.equal(spelling)})
+            paths = sorted(
+                {candidate for spelling in spellings for candidate in self.equal(spelling)}
+            )
         if not paths:
             paths = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
             if "/" in path:
@@ -358,12 +403,17 @@ class Catalog:
         return self.get(paths[0]) if paths else None
 
     def _find_odd(self, raw: str) -> FileEntry | None:
-        """Return the one file of exactly this path or name, such as one that begins with a space or holds a `:`."""
+        """Return the one file of exactly this path or name, such as one that begins with a space or
+        holds a `:`."""
         spelled = self.as_listed(raw)
         for spelling in (spelled, spelled + NOTE_EXTENSION):
             if (entry := self.get(spelling)) is not None:
                 return entry
-            exact = [path for path in self.by_name().get(_name(spelling), ()) if path.endswith(f"/{spelling}")]
+            exact = [
+                path
+                for path in self.by_name().get(_name(spelling), ())
+                if path.endswith(f"/{spelling}")
+            ]
             if len(exact) > 1:
                 raise ambiguous(raw, sorted(exact))
             if exact:
@@ -371,7 +421,8 @@ class Catalog:
         return None
 
     def respelled(self, disks: Iterable[str]) -> list[str]:
-        """The spellings of all files whose paths compare equal to one of these, where it is not the only one."""
+        """The spellings of all files whose paths compare equal to one of these, where it is not the
+        only one."""
         asked_by_key: dict[str, set[str]] = {}
         for disk in disks:
             asked_by_key.setdefault(name_key(normal_form(disk)), set()).add(disk)
@@ -387,14 +438,21 @@ class Catalog:
         ]
 
     def equal(self, path: str) -> list[VaultPath]:
-        """Return every file whose path compares equal, by path: several on a case-sensitive disk."""
+        """Return every file whose path compares equal, by path: several on a case-sensitive
+        disk."""
         key = name_key(path)
-        return sorted(path for path in list(self.by_name().get(key.rpartition("/")[2], ())) if name_key(path) == key)
+        return sorted(
+            path
+            for path in list(self.by_name().get(key.rpartition("/")[2], ()))
+            if name_key(path) == key
+        )
 
-    # -- names that no file has, and where new files go (specs/names.md) ----------------------------------------
+    # -- names that no file has, and where new files go (specs/names.md)
+    # ----------------------------------------
 
     def not_found(self, raw: str, notice: str | None = None) -> NoteNotFound:
-        """The error for a name that no file has, with the nearest names; `notice` says why it may yet be an alias."""
+        """The error for a name that no file has, with the nearest names; `notice` says why it may
+        yet be an alias."""
         path = self.parse(raw)
         paths = list(map(str, self.near(path)))
         note, _, part = raw.partition("#")
@@ -402,7 +460,10 @@ class Catalog:
         with suppress(AppError):
             whole = self.find(note) if part else None
         if whole is not None:
-            advice = f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or heading."
+            advice = (
+                f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or "
+                "heading."
+            )
         elif self.folders.find(path) is not None:
             advice = "That is a folder; obsidian_list_files shows what is in it."
         elif paths:
@@ -411,10 +472,13 @@ class Catalog:
             advice = "Look with obsidian_search or obsidian_list_files."
         if notice:
             advice += f" It may be an alias. {notice}"
-        return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
+        return NoteNotFound(
+            f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths
+        )
 
     def near(self, path: str) -> list[VaultPath]:
-        """Return files whose names are near that of a path: those with the name in theirs first, then similar ones."""
+        """Return files whose names are near that of a path: those with the name in theirs first,
+        then similar ones."""
         key = name_key(vault_path.basename(path))
         names: dict[str, list[VaultPath]] = {}
         for name, paths in islice(self.by_name().items(), MOST_SEARCHED):
@@ -425,8 +489,9 @@ class Catalog:
         return [paths for name in alike for paths in names[name]][:NEAR_NAMES_SHOWN]
 
     def new_path(self, raw: str) -> tuple[VaultPath, str]:
-        """The path of a new file of this name, and its spelling for the disk: with `.md` unless it ends as a text file
-        that the app makes, in folders as they are spelled (NAME-07, NAME-08). Raises: InvalidName, PermissionDenied."""
+        """The path of a new file of this name, and its spelling for the disk: with `.md` unless it
+        ends as a text file that the app makes, in folders as they are spelled (NAME-07, NAME-08).
+        Raises: InvalidName, PermissionDenied."""
         path = self.parse(link_target(raw) or raw)
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
@@ -449,7 +514,8 @@ class Catalog:
 
 
 def link_target(raw: str) -> str | None:
-    """Return what a name written as a link names: `[[Alpha|the plan]]` is Alpha (NAME-12). None for any other name."""
+    """Return what a name written as a link names: `[[Alpha|the plan]]` is Alpha (NAME-12). None for
+    any other name."""
     link = _LINK.fullmatch(raw)
     return link[1] if link else None
 

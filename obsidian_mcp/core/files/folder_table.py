@@ -11,8 +11,8 @@ from .spellings import normal_form
 
 
 class FolderTable:
-    """The folders that hold a file at any depth, at one moment. Those that differ in normal form only are one folder of
-    the vault (MOVE-05); those that differ in case are several."""
+    """The folders that hold a file at any depth, at one moment. Those that differ in normal form
+    only are one folder of the vault (MOVE-05); those that differ in case are several."""
 
     def __init__(self, files: Iterable[str]) -> None:
         """`files`: the spelling on disk of every file."""
@@ -38,8 +38,8 @@ class FolderTable:
         return self._disks.keys()
 
     def find(self, path: str) -> tuple[str, str] | None:
-        """Return a folder's spelling in the vault and on disk: of exactly this path, else of the smallest one that
-        compares equal."""
+        """Return a folder's spelling in the vault and on disk: of exactly this path, else of the
+        smallest one that compares equal."""
         normal = path if path.isascii() else normal_form(path)
         spelled = normal if normal in self._disks else self._by_key.get(name_key(normal))
         return None if spelled is None else (spelled, self._disks[spelled])

@@ -1,4 +1,5 @@
-"""Kinds of files: MIME type, and what a client can do with one (semantics 8.2); the size of a picture."""
+"""Kinds of files: MIME type, and what a client can do with one (semantics 8.2); the size of a
+picture."""
 
 from __future__ import annotations
 
@@ -14,7 +15,9 @@ Kind = Literal["note", "canvas", "base", "text", "image", "pdf", "audio", "video
 NOTE = "text/markdown"
 UNKNOWN = "application/octet-stream"
 
-_KNOWN: dict[str, tuple[Kind, str]] = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_KNOWN: dict[str, tuple[Kind, str]] = json.loads(
+    Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
+)
 """Kind and MIME type of the extensions that are known."""
 
 
@@ -33,7 +36,8 @@ def mime_of(path: str) -> str:
 
 
 def is_text(path: str, data: bytes) -> bool:
-    """Whether a file is to be shown as text: by its kind, and where that does not tell by its bytes."""
+    """Whether a file is to be shown as text: by its kind, and where that does not tell by its
+    bytes."""
     kind = kind_of(path)
     if kind in ("image", "pdf", "audio", "video"):
         return path.lower().endswith(".svg")
@@ -84,7 +88,9 @@ def picture_size(data: bytes) -> tuple[int, int] | None:
 def _webp(data: bytes) -> tuple[int, int] | None:
     match data[12:16]:
         case b"VP8X":
-            return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(data[27:30], "little")
+            return 1 + int.from_bytes(data[24:27], "little"), 1 + int.from_bytes(
+                data[27:30], "little"
+            )
         case b"VP8L":
             bits = int.from_bytes(data[21:25], "little")
             return 1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF)

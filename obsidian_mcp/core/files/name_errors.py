@@ -23,7 +23,10 @@ def ambiguous(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
     from json import dumps  # no name that is right needs it
 
     alike = Counter(map(normal_form, paths))
-    named = [f"{path!r} (in JSON {dumps(path)})" if alike[normal_form(path)] > 1 else repr(path) for path in paths]
+    named = [
+        f"{path!r} (in JSON {dumps(path)})" if alike[normal_form(path)] > 1 else repr(path)
+        for path in paths
+    ]
     return AmbiguousName(
         f"{len(paths)} files match the name {raw!r}: {name_first(named, CANDIDATES_SHOWN)}. "
         "Give the full path of the one you mean, with its extension.",

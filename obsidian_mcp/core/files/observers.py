@@ -13,8 +13,8 @@ T = TypeVar("T")
 class Observers(Generic[T]):
     """Functions that are called, in the order in which they were added, with what has happened.
 
-    They only look on: an error of one is logged and keeps nobody else from being called. What they observe has
-    happened already, so there is nothing that an error could take back.
+    They only look on: an error of one is logged and keeps nobody else from being called. What they
+    observe has happened already, so there is nothing that an error could take back.
     """
 
     def __init__(self) -> None:

@@ -75,7 +75,8 @@ class Policy(NamedTuple):
             largest_write=min(sizes, default=None),
             permanent_delete=self.permanent_delete and other.permanent_delete,
             confirm=self.confirm | other.confirm,
-            confirm_after_hidden_text=self.confirm_after_hidden_text or other.confirm_after_hidden_text,
+            confirm_after_hidden_text=self.confirm_after_hidden_text
+            or other.confirm_after_hidden_text,
             scopes=self.scopes + other.scopes,
             common_scopes=self.common_scopes + other.common_scopes,
         )
@@ -97,7 +98,9 @@ class Policy(NamedTuple):
         """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind
         them)."""
         hidden = any(globs.match(path) for globs in self.hidden)
-        return hidden or not all(name_key(path).startswith(name_key(folder) + "/") for folder in self.scopes)
+        return hidden or not all(
+            name_key(path).startswith(name_key(folder) + "/") for folder in self.scopes
+        )
 
     @property
     def fingerprint(self) -> str:
@@ -105,7 +108,9 @@ class Policy(NamedTuple):
         shown."""
         if not self.restricts_reading:
             return ""
-        hidden, read = ([globs.patterns for globs in several] for several in (self.hidden, self.read))
+        hidden, read = (
+            [globs.patterns for globs in several] for several in (self.hidden, self.read)
+        )
         import hashlib  # takes 3 ms
 
         limits = repr((hidden, read, self.scopes)).encode()
@@ -114,12 +119,15 @@ class Policy(NamedTuple):
     def check_write(self, path: str, size: int = 0) -> None:
         """Raises: PermissionDenied, StorageFailed for what is too large."""
         if self.read_only:
-            raise PermissionDenied("The vault is open for reading only: nothing may be changed.", path=path)
+            raise PermissionDenied(
+                "The vault is open for reading only: nothing may be changed.", path=path
+            )
         if not self.visible(path) or not all(globs.match(path) for globs in self.write):
             raise self.refused(path)
         if self.largest_write is not None and size > self.largest_write:
             raise StorageFailed(
-                f"{path!r} would have {size:,} bytes; the user's policy allows {self.largest_write:,}. Write less.",
+                f"{path!r} would have {size:,} bytes; the user's policy allows "
+                f"{self.largest_write:,}. Write less.",
                 path=path,
                 size=size,
             )
@@ -127,7 +135,8 @@ class Policy(NamedTuple):
     def refused(self, path: str) -> PermissionDenied:
         """Return the refusal: the same words for hidden files and for read-only ones."""
         return PermissionDenied(
-            f"The user's policy does not allow {path!r} to be changed.{self._limits} Choose another place, or ask the "
+            f"The user's policy does not allow {path!r} to be changed.{self._limits} Choose "
+            "another place, or ask the "
             "user.",
             path=path,
         )
@@ -138,7 +147,8 @@ class Policy(NamedTuple):
         `what`: in words, such as "the folder of new notes".
         """
         return PermissionDenied(
-            f"The user's policy does not show {what} that the vault's settings name.{self._limits} Name another one, "
+            f"The user's policy does not show {what} that the vault's settings "
+            f"name.{self._limits} Name another one, "
             "or ask the user."
         )
 
@@ -150,7 +160,8 @@ class Policy(NamedTuple):
         """Raises: PermissionDenied."""
         if not self.permanent_delete:
             raise PermissionDenied(
-                f"The user's policy does not allow {path!r} to be deleted for good. Leave permanent out: it then goes "
+                f"The user's policy does not allow {path!r} to be deleted for good. Leave "
+                "permanent out: it then goes "
                 "to the trash.",
                 path=path,
             )
@@ -164,9 +175,12 @@ class Policy(NamedTuple):
         if call.has_consent or not (needed or source):
             return
         if source:
-            action += f" (before, this session read {source!r}, which holds text that people do not see)"
+            action += (
+                f" (before, this session read {source!r}, which holds text that people do not see)"
+            )
         raise ConfirmationRequired(
-            f"The user wants to confirm this: {action}. Ask, and after a yes call again with confirm set to true.",
+            f"The user wants to confirm this: {action}. Ask, and after a yes call again with "
+            "confirm set to true.",
             kind=kind,
             action=action,
         )
@@ -178,9 +192,15 @@ class Policy(NamedTuple):
         """
         if self.read_only:
             raise PermissionDenied("The vault is open for reading only: nothing is run in the app.")
-        if self.restricts_reading or self.write or self.largest_write is not None or not self.permanent_delete:
+        if (
+            self.restricts_reading
+            or self.write
+            or self.largest_write is not None
+            or not self.permanent_delete
+        ):
             raise PermissionDenied(
-                f"The user's policy limits what may be read or changed in this vault, and nothing could hold the app "
+                "The user's policy limits what may be read or changed in this vault, and "
+                "nothing could hold the app "
                 f"to it: this program does not {what}."
             )
         self.check_confirmed(what)

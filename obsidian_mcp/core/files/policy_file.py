@@ -22,7 +22,8 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?\s*\Z", re.IGNORECASE)
 _UNITS = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 POLICY_SETTINGS = (
-    "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, confirm_after_hidden_text"
+    "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, "
+    "confirm_after_hidden_text"
 )
 """What any table may set, for the error about what it may not."""
 _TOP_LEVEL = f"{POLICY_SETTINGS}, and tables of vaults and keys"
@@ -67,24 +68,34 @@ class PolicyFile:
         served = list(vaults)
         self.policy("", "")  # for its mistakes
         tables = self.table("vaults", self._vaults)
-        return [named for named in tables if not any(names_vault(named, *vault) for vault in served)]
+        return [
+            named for named in tables if not any(names_vault(named, *vault) for vault in served)
+        ]
 
     def table(self, key: str, value: Any) -> Mapping[str, Any]:
         """Return a value that must be a table. Raises: PolicyInvalid."""
         if not isinstance(value, Mapping):
-            raise self.mistake(key, 'must be a table of settings, such as [vaults."Notes"] or [keys.phone]')
+            raise self.mistake(
+                key, 'must be a table of settings, such as [vaults."Notes"] or [keys.phone]'
+            )
         return value
 
     def texts(self, key: str, value: Any) -> Sequence[str]:
         """Return a value that must be a list of texts. Raises: PolicyInvalid."""
-        if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
-            raise self.mistake(key, 'must be a list of patterns such as ["Private/", "*.secret.md"]')
+        if not isinstance(value, list) or not all(
+            isinstance(item, str) and item.strip() for item in value
+        ):
+            raise self.mistake(
+                key, 'must be a list of patterns such as ["Private/", "*.secret.md"]'
+            )
         return value
 
     def mistake(self, key: str, problem: str) -> PolicyInvalid:
         """Return the error about a key of the file, with the number of its line; 0 where it is not
         found."""
-        place = re.compile(rf"""^\s*(\[.*)?["']?{re.escape(key)}["']?""", re.MULTILINE).search(self._text)
+        place = re.compile(rf"""^\s*(\[.*)?["']?{re.escape(key)}["']?""", re.MULTILINE).search(
+            self._text
+        )
         line = 0
         if place:
             before_key = place.start() + len(place.group()) - len(place.group().lstrip())
@@ -128,13 +139,17 @@ class PolicyFile:
             return value
         size = _SIZE.match(value) if isinstance(value, str) else None
         if size is None:
-            raise self.mistake("largest_write", 'must be a size such as "200 KB" or a number of bytes')
+            raise self.mistake(
+                "largest_write", 'must be a size such as "200 KB" or a number of bytes'
+            )
         return int(float(size[1]) * _UNITS[(size[2] or "b").lower()])
 
     def _kinds_of_change(self, value: Any) -> frozenset[str]:
         kinds = self.texts("confirm", value)
         if unknown := [kind for kind in kinds if kind not in CONFIRMABLE]:
-            raise self.mistake("confirm", f"knows no {unknown[0]!r}; it may name {', '.join(CONFIRMABLE)}")
+            raise self.mistake(
+                "confirm", f"knows no {unknown[0]!r}; it may name {', '.join(CONFIRMABLE)}"
+            )
         return frozenset(kinds)
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 class DiskFile(NamedTuple):
-    """A file as the disk lists it: the raw relative path, `/`-separated (NFD and surrogate escapes possible)."""
+    """A file as the disk lists it: the raw relative path, `/`-separated (NFD and surrogate escapes
+    possible)."""
 
     disk: str
     size: int
@@ -24,8 +25,8 @@ class DiskFile(NamedTuple):
 
 
 FIRST_NS, LAST_NS = -(2**63), 2**63 - 1
-"""The times that a signed 64-bit count of nanoseconds holds: from 1677 to 2262. The index can store and compare no
-others; many disks know more, and `touch -d 2300-01-01` sets one."""
+"""The times that a signed 64-bit count of nanoseconds holds: from 1677 to 2262. The index can store
+and compare no others; many disks know more, and `touch -d 2300-01-01` sets one."""
 
 
 def nearest_time(nanoseconds: int) -> int:
@@ -41,7 +42,8 @@ _COARSE_NS = 10_000_000
 
 
 def may_repeat(mtime_ns: int) -> bool:
-    """Whether a time is of a clock so coarse that two saves may share it: a whole hundredth of a second (INDEX-03)."""
+    """Whether a time is of a clock so coarse that two saves may share it: a whole hundredth of a
+    second (INDEX-03)."""
     return mtime_ns % _COARSE_NS == 0
 
 
@@ -49,13 +51,15 @@ class Changer(Protocol):
     """Makes changes in the vault's folder. Every method makes its change or raises."""
 
     def write(self, disk: str, data: bytes) -> None:
-        """Replace or create, atomically: the old or the new content is there at every instant. Keeps the mode."""
+        """Replace or create, atomically: the old or the new content is there at every instant.
+        Keeps the mode."""
 
     def create(self, disk: str, data: bytes) -> None:
         """Create, folders too. Raises: NoteExists when something is there, without touching it."""
 
     def move(self, source: str, target: str) -> None:
-        """Rename a file or folder inside the vault, folders made. Raises: NoteExists when something else is there."""
+        """Rename a file or folder inside the vault, folders made. Raises: NoteExists when something
+        else is there."""
 
     def delete(self, disk: str) -> None:
         """Remove a file for good."""
@@ -65,67 +69,81 @@ class Changer(Protocol):
 
 
 class Files(Changer, Protocol):
-    """The vault's folder. Every method translates the system's errors to AppError. Hidden files, symbolic links and
-    irregular files do not exist for it; a path through a link or out of the folder raises PermissionDenied."""
+    """The vault's folder. Every method translates the system's errors to AppError. Hidden files,
+    symbolic links and irregular files do not exist for it; a path through a link or out of the
+    folder raises PermissionDenied."""
 
     @property
     def root(self) -> Path: ...
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
-        """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+        """As `Changer.write`. Raises: StaleEtag when the file does not hold `expected` in the last
+        moment."""
 
     def delete(self, disk: str, expected: bytes | None = None) -> None:
-        """As `Changer.delete`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+        """As `Changer.delete`. Raises: StaleEtag when the file does not hold `expected` in the last
+        moment."""
 
     def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
-        """As `Changer.trash`. Raises: StaleEtag when the file does not hold `expected` in the last moment."""
+        """As `Changer.trash`. Raises: StaleEtag when the file does not hold `expected` in the last
+        moment."""
 
     def make_folder(self, disk: str) -> None:
         """Make a folder, with those above it; one that is there is left."""
 
-    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
-        """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder that the system
-        forbids is passed over. Raises: StorageFailed for one that cannot be listed, because its files are still
-        there."""
+    def scan(
+        self, folder: str = "", is_wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[DiskFile]:
+        """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder
+        that the system forbids is passed over. Raises: StorageFailed for one that cannot be listed,
+        because its files are still there."""
 
     def evicted(self) -> Iterator[str]:
-        """Yield the files that iCloud has replaced by placeholders, which are not visible (SAFE-14)."""
+        """Yield the files that iCloud has replaced by placeholders, which are not visible
+        (SAFE-14)."""
 
     def stat(self, disk: str) -> DiskFile | None:
-        """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link or below one."""
+        """Return None for a missing file or a folder. Raises: PermissionDenied for a symbolic link
+        or below one."""
 
     def created_ns(self, disk: str) -> int:
-        """A file's birth in nanoseconds, or its older change where the system knows none; 0 for an unreadable one."""
+        """A file's birth in nanoseconds, or its older change where the system knows none; 0 for an
+        unreadable one."""
 
     def exists(self, disk: str) -> bool:
-        """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud only."""
+        """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud
+        only."""
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
-        """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit` bytes)."""
+        """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit`
+        bytes)."""
 
     def head(self, disk: str, most: int) -> bytes:
         """The first `most` bytes of a file, or all of a shorter one."""
 
     def sweep(self, disk: str) -> None:
-        """Remove the temporary files that a writer which died has left beside this file; take back a half rename."""
+        """Remove the temporary files that a writer which died has left beside this file; take back
+        a half rename."""
 
     def remove_folder(self, disk: str) -> None:
         """Remove an empty folder; one that holds something or is gone is left."""
 
     def subfolders(self, disk: str) -> list[str] | None:
-        """Visible folders directly below one, as the disk spells them; None when there is no such folder."""
+        """Visible folders directly below one, as the disk spells them; None when there is no such
+        folder."""
 
     def spelled(self, disks: Iterable[str]) -> set[str]:
-        """Those of some paths that the disk lists in this spelling; a disk may find a file by others too."""
+        """Those of some paths that the disk lists in this spelling; a disk may find a file by
+        others too."""
 
     def config(self, name: str) -> bytes | None:
         """A file of the app's settings folder (`app.json`), None when absent."""
 
 
 class Obsidian(Protocol):
-    """One vault of the running app; paths are as it spells them. Every method raises ObsidianNotRunning, VaultNotFound,
-    OperationTimeout, PermissionDenied, or AppCommandFailed (`reason` "cannot_carry": a value would not arrive
-    whole)."""
+    """One vault of the running app; paths are as it spells them. Every method raises
+    ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or AppCommandFailed
+    (`reason` "cannot_carry": a value would not arrive whole)."""
 
     def shows(self, path: str, data: bytes) -> bool:
         """Whether the app shows exactly these bytes as a note's text. Raises: NoteNotFound."""
@@ -151,7 +169,8 @@ StepKind = Literal["write", "create", "move", "remove", "folder"]
 
 
 class Step(NamedTuple):
-    """One file in a change: its bytes before and after, None for no file. A move has a `target` and no bytes."""
+    """One file in a change: its bytes before and after, None for no file. A move has a `target` and
+    no bytes."""
 
     kind: StepKind
     disk: str
@@ -161,8 +180,8 @@ class Step(NamedTuple):
 
 
 ONE_SHOT = "command line"
-"""The process of changes that one-shot commands make: a later command takes back what an earlier one did, under
-whichever name the program was started (SAFE-20)."""
+"""The process of changes that one-shot commands make: a later command takes back what an earlier
+one did, under whichever name the program was started (SAFE-20)."""
 
 
 class Author(NamedTuple):
@@ -179,7 +198,8 @@ class Author(NamedTuple):
 
 
 class Recorded(NamedTuple):
-    """A change in the journal; `undoes` and `undone_by` are numbers of others, but of no undo that was undone."""
+    """A change in the journal; `undoes` and `undone_by` are numbers of others, but of no undo that
+    was undone."""
 
     number: int
     time: float
@@ -192,22 +212,25 @@ class Recorded(NamedTuple):
 
 
 class Journal(Protocol):
-    """What was changed, kept outside the vault so that it can be taken back. Every method is durable on return."""
+    """What was changed, kept outside the vault so that it can be taken back. Every method is
+    durable on return."""
 
     def exclusive(self) -> AbstractContextManager[None]:
-        """One writer at a time on this vault, among all processes; it may enter again. Raises: OperationTimeout."""
+        """One writer at a time on this vault, among all processes; it may enter again. Raises:
+        OperationTimeout."""
 
     def author(self) -> Author:
         """Who a change made in the current call is recorded for."""
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
-        """Keep the bytes of a change before it is made, with its author; its number. Raises: StorageFailed."""
+        """Keep the bytes of a change before it is made, with its author; its number. Raises:
+        StorageFailed."""
 
     def begin_step(self, number: int, count: int) -> None:
         """Note that the first `count` steps of a change may have been made from now on.
 
-        The note outlives the process and is not synced: it costs a thousandth of a synced one. After a loss of power
-        it does not count, and any step may have been made.
+        The note outlives the process and is not synced: it costs a thousandth of a synced one.
+        After a loss of power it does not count, and any step may have been made.
         """
 
     def finish(self, number: int) -> None:
@@ -217,8 +240,9 @@ class Journal(Protocol):
         """The change was not made, or has been taken back."""
 
     def unfinished(self) -> list[Recorded]:
-        """Changes that were begun and neither finished nor discarded, because their process died. Each has the steps
-        that may have been made; of those before the last one it is certain, unless the machine lost its power."""
+        """Changes that were begun and neither finished nor discarded, because their process died.
+        Each has the steps that may have been made; of those before the last one it is certain,
+        unless the machine lost its power."""
 
     def latest(self) -> int:
         """Number of the last change, 0 without any."""
@@ -229,7 +253,8 @@ class Journal(Protocol):
     def changes(
         self, disk: str | None, limit: int, offset: int, *, anywhere: bool = False
     ) -> tuple[list[Recorded], int]:
-        """Finished changes, latest first, without bytes, with their number: all, of a file, or of a name `anywhere`."""
+        """Finished changes, latest first, without bytes, with their number: all, of a file, or of a
+        name `anywhere`."""
 
     def change(self, number: int) -> Recorded | None:
         """A finished change with its bytes."""
@@ -238,7 +263,8 @@ class Journal(Protocol):
         """Close the files; a running call closes them when it ends."""
 
     def version(self, disk: str, etag: str) -> bytes | None:
-        """Content that a file once had, by its etag; never that of another file, which may be hidden (POL-17)."""
+        """Content that a file once had, by its etag; never that of another file, which may be
+        hidden (POL-17)."""
 
 
 class Change(NamedTuple):

@@ -1,4 +1,5 @@
-"""What the app's settings files say (semantics 4.3, 6.2, 8.3; specs/links.md); what is missing has its default."""
+"""What the app's settings files say (semantics 4.3, 6.2, 8.3; specs/links.md); what is missing has
+its default."""
 
 from __future__ import annotations
 
@@ -22,7 +23,8 @@ ENABLED_PLUGINS_FILE = "community-plugins.json"
 BOOKMARKS_FILE = "bookmarks.json"
 
 BROKEN_SETTINGS = (
-    f"{SETTINGS_FOLDER}/app.json cannot be read as JSON settings: the app's defaults are used, and .trash for deleted "
+    f"{SETTINGS_FOLDER}/app.json cannot be read as JSON settings: the app's defaults are used, "
+    "and .trash for deleted "
     "files. Repair the file."
 )
 FILTER_SECONDS = 0.05
@@ -58,7 +60,8 @@ class PropertyTypes(NamedTuple):
 
 
 class RegisteredVault(NamedTuple):
-    """One vault that the app knows. `opened` is the time of its last use in milliseconds, 0 when unknown."""
+    """One vault that the app knows. `opened` is the time of its last use in milliseconds, 0 when
+    unknown."""
 
     id: str
     path: str
@@ -72,7 +75,8 @@ Content = bytes | str | None
 
 @lru_cache(maxsize=8)
 def app_settings(content: Content) -> AppSettings:
-    """`app.json` of a vault. A broken one means the defaults, and the vault's own trash, which nobody else empties."""
+    """`app.json` of a vault. A broken one means the defaults, and the vault's own trash, which
+    nobody else empties."""
     values = read_json(content)
     if not isinstance(values, dict) and content is not None and content.strip():
         return AppSettings(trash_option="local", warnings=(BROKEN_SETTINGS,))
@@ -80,7 +84,9 @@ def app_settings(content: Content) -> AppSettings:
     return AppSettings(
         new_link_format=source.choice("newLinkFormat", LinkFormat, default.new_link_format),
         use_markdown_links=source.value("useMarkdownLinks", default.use_markdown_links),
-        new_file_location=source.choice("newFileLocation", NewFileLocation, default.new_file_location),
+        new_file_location=source.choice(
+            "newFileLocation", NewFileLocation, default.new_file_location
+        ),
         new_file_folder=source.value("newFileFolderPath", default.new_file_folder),
         attachment_folder=source.value("attachmentFolderPath", default.attachment_folder),
         trash_option=source.choice("trashOption", TrashOption, default.trash_option),
@@ -89,14 +95,20 @@ def app_settings(content: Content) -> AppSettings:
 
 
 def last_open_files(content: Content) -> tuple[str, ...]:
-    """Return the paths of `workspace.json` that were open last, the latest first; some may be gone."""
+    """Return the paths of `workspace.json` that were open last, the latest first; some may be
+    gone."""
     return Members(read_json(content)).texts("lastOpenFiles")
 
 
 def property_types(content: Content) -> PropertyTypes:
-    """`types.json` of a vault; `tags`, `aliases` and `cssclasses` are what they are, whatever it says."""
+    """`types.json` of a vault; `tags`, `aliases` and `cssclasses` are what they are, whatever it
+    says."""
     kinds = [kind for kind in get_args(PropertyType) if kind != "unknown"]
-    assigned = {name.lower(): kind for name, kind in Members(read_json(content)).members("types") if kind in kinds}
+    assigned = {
+        name.lower(): kind
+        for name, kind in Members(read_json(content)).members("types")
+        if kind in kinds
+    }
     return PropertyTypes({**assigned, **TYPES_FIXED})
 
 
@@ -112,8 +124,9 @@ def parse_registry(content: Content) -> tuple[RegisteredVault, ...]:
 
 
 class IgnoreFilters:
-    """`userIgnoreFilters`: which files the user hides from search, graph and suggestions (semantics 8.3). An entry
-    begins a path, in its case, or is a regular expression `/…/`; one that is broken or too slow hides nothing."""
+    """`userIgnoreFilters`: which files the user hides from search, graph and suggestions (semantics
+    8.3). An entry begins a path, in its case, or is a regular expression `/…/`; one that is broken
+    or too slow hides nothing."""
 
     def __init__(self, filters: Iterable[str]) -> None:
         prefixes, patterns = [], []
@@ -149,7 +162,11 @@ def _found(pattern: regex.Pattern[str], path: str) -> bool:
 def enabled_plugins(content: Content) -> frozenset[str]:
     """The ids of the community plugins that are switched on, as ENABLED_PLUGINS_FILE names them."""
     plugins = read_json(content)
-    return frozenset(name for name in plugins if isinstance(name, str)) if isinstance(plugins, list) else frozenset()
+    return (
+        frozenset(name for name in plugins if isinstance(name, str))
+        if isinstance(plugins, list)
+        else frozenset()
+    )
 
 
 def read_json(content: Content) -> Any:
@@ -175,7 +192,8 @@ class Members:
         return value if isinstance(value, type(default)) else default
 
     def text(self, key: str, default: str = "") -> str:
-        """The text of a key without the blanks around it, the default where that is empty or no text."""
+        """The text of a key without the blanks around it, the default where that is empty or no
+        text."""
         return self.value(key, "").strip() or default
 
     def entries(self, key: str) -> list[Any]:

@@ -1,5 +1,6 @@
-"""URIs of a vault's files: `obsidian://vault/<vault>/<path>`, the app's own short form (specs/resources.md RES-01), and
-those that people copy from the app and from elsewhere (NAME-16)."""
+"""URIs of a vault's files: `obsidian://vault/<vault>/<path>`, the app's own short form
+(specs/resources.md RES-01), and those that people copy from the app and from elsewhere
+(NAME-16)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ TEMPLATE = ROOT + "{vault}/{+path}"
 
 
 class FileUri(NamedTuple):
-    """The vault and the path that a URI names; `literal` is the path for a URI written without percent-encoding."""
+    """The vault and the path that a URI names; `literal` is the path for a URI written without
+    percent-encoding."""
 
     vault: str
     path: str
@@ -24,7 +26,8 @@ class FileUri(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The paths that the URI can mean, the first that exists: as in the app, a note goes without its `.md`, too."""
+        """The paths that the URI can mean, the first that exists: as in the app, a note goes
+        without its `.md`, too."""
         written = (self.path, self.literal)
         return tuple(dict.fromkeys((*written, *(f"{path.rstrip('/')}.md" for path in written))))
 
@@ -35,12 +38,19 @@ class FileUri(NamedTuple):
 
 
 def build(vault: str, path: str) -> str:
-    """Every character but letters, digits, `_.-~` and the slashes of the path is percent-encoded, as UTF-8."""
-    return ROOT + quote(vault, safe="", errors="surrogateescape") + "/" + quote(path, errors="surrogateescape")
+    """Every character but letters, digits, `_.-~` and the slashes of the path is percent-encoded,
+    as UTF-8."""
+    return (
+        ROOT
+        + quote(vault, safe="", errors="surrogateescape")
+        + "/"
+        + quote(path, errors="surrogateescape")
+    )
 
 
 def parse(uri: str) -> FileUri | None:
-    """None for a URI of another form. `%2F` in the path is a slash; `#` and `?` belong to the name."""
+    """None for a URI of another form. `%2F` in the path is a slash; `#` and `?` belong to the
+    name."""
     if uri[: len(ROOT)].lower() != ROOT:
         return None
     vault, slash, path = uri[len(ROOT) :].partition("/")
@@ -51,8 +61,9 @@ def parse(uri: str) -> FileUri | None:
 
 
 def note_name(raw: str, vault: str, root: Path) -> str:
-    """Return the name of the note that an `obsidian://` or `file://` URI names in a vault with this name and folder;
-    any other name as it is. Raises: VaultNotFound, InvalidName, PermissionDenied."""
+    """Return the name of the note that an `obsidian://` or `file://` URI names in a vault with this
+    name and folder; any other name as it is. Raises: VaultNotFound, InvalidName,
+    PermissionDenied."""
     scheme, _, address = raw.strip().partition("://")
     if scheme.lower() == "file":
         return _name_below(root, address.removeprefix("localhost"), raw)
@@ -69,17 +80,22 @@ def note_name(raw: str, vault: str, root: Path) -> str:
         named, name = unquote(parameters.get("vault", "")), unquote(parameters.get("file", ""))
     if named and name_key(named) not in (name_key(vault), name_key(root.name)):
         raise VaultNotFound(
-            f"{raw!r} is of the vault {named!r}, and this call is for {vault!r}. Name the vault in the argument vault, "
+            f"{raw!r} is of the vault {named!r}, and this call is for {vault!r}. Name the vault "
+            "in the argument vault, "
             "and the note by its name or path.",
             vault=named,
         )
     if not name.strip("/ "):
-        raise InvalidName(f"{raw!r} names no note. Give the name or path of a note, or a URI with file=.", name=raw)
+        raise InvalidName(
+            f"{raw!r} names no note. Give the name or path of a note, or a URI with file=.",
+            name=raw,
+        )
     return name
 
 
 def _name_below(root: Path, written: str, raw: str) -> str:
-    """Return the path in the vault of an absolute path in a URI. Raises: PermissionDenied for one out of the vault."""
+    """Return the path in the vault of an absolute path in a URI. Raises: PermissionDenied for one
+    out of the vault."""
     path = unquote(written).replace("\\", "/")
     path = path[1:] if re.match(r"/[A-Za-z]:/", path) else path
     for folder in dict.fromkeys((root, root.resolve())):

@@ -1,5 +1,6 @@
-"""Questions over many notes: links both ways, connected notes, tags, properties, aliases (semantics 1.4, 3.4, 14).
-Links are resolved when asked, and the notice of an `Answer` says how current it is."""
+"""Questions over many notes: links both ways, connected notes, tags, properties, aliases (semantics
+1.4, 3.4, 14). Links are resolved when asked, and the notice of an `Answer` says how current it
+is."""
 
 from __future__ import annotations
 
@@ -51,14 +52,18 @@ def _asked(
     return answer
 
 
-def _asked_of_all(question: Callable[Concatenate[Graph, Rows, P], T]) -> Callable[Concatenate[Graph, P], Answer[T]]:
-    """As `_asked`, for a question whose answer is untrue while a file is not indexed: it waits (INDEX-47)."""
+def _asked_of_all(
+    question: Callable[Concatenate[Graph, Rows, P], T],
+) -> Callable[Concatenate[Graph, P], Answer[T]]:
+    """As `_asked`, for a question whose answer is untrue while a file is not indexed: it waits
+    (INDEX-47)."""
     return _asked(question, of_all=True)
 
 
 class Graph:
-    """Answers questions about one vault, for all threads. `hides` returns, for one question, the test for files that
-    the user hides (semantics 8.3): they are left out of all but links and backlinks."""
+    """Answers questions about one vault, for all threads. `hides` returns, for one question, the
+    test for files that the user hides (semantics 8.3): they are left out of all but links and
+    backlinks."""
 
     def __init__(
         self,
@@ -68,8 +73,8 @@ class Graph:
         inline_fields: Callable[[], bool] = lambda: False,
         read: Callable[[FileEntry], bytes] | None = None,
     ) -> None:
-        """`inline_fields` says whether the inline fields of Dataview are properties; `read` reads a file whole, as the
-        indexer does not."""
+        """`inline_fields` says whether the inline fields of Dataview are properties; `read` reads a
+        file whole, as the indexer does not."""
         self._indexer = indexer
         self._files = files
         self._catalog = files.catalog
@@ -79,10 +84,12 @@ class Graph:
         self._lock = threading.Lock()
         self._links: LinkGraph | None = None
 
-    # -- one file ----------------------------------------------------------------------------------------------
+    # -- one file
+    # ----------------------------------------------------------------------------------------------
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
-        """Return everything known of one file, a pending one parsed now (INDEX-20); None for no note or canvas."""
+        """Return everything known of one file, a pending one parsed now (INDEX-20); None for no
+        note or canvas."""
         entry = self._indexer.pending().get(path)
         cut = (path,) if path in self._indexer.long_files else ()
         if entry is not None:
@@ -105,13 +112,17 @@ class Graph:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         facts = self.facts(path)
         links = facts.value.links if facts.value is not None else ()
-        references = tuple(results.Reference(path, self._target(path, link), link) for link in links)
+        references = tuple(
+            results.Reference(path, self._target(path, link), link) for link in links
+        )
         return Answer(references, facts.freshness, facts.cut)
 
     @_asked_of_all
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
-        links = [located for located in self._there(rows.links_to(keys_of(path))) if located[0] != path]
+        links = [
+            located for located in self._there(rows.links_to(keys_of(path))) if located[0] != path
+        ]
         links += ((path, link) for link in rows.links_from(path))
         return tuple(
             results.Reference(source, path, link)
@@ -119,10 +130,12 @@ class Graph:
             if self._target(source, link) == path
         )
 
-    # -- what a change is made from ----------------------------------------------------------------------------
+    # -- what a change is made from
+    # ----------------------------------------------------------------------------
 
     def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
-        """Return the files that hold a link with one of these `link_key`s, wherever it leads; see `_all_files_with`."""
+        """Return the files that hold a link with one of these `link_key`s, wherever it leads; see
+        `_all_files_with`."""
         sought_keys = set(keys)
         return self._all_files_with(
             sought_keys,
@@ -131,21 +144,28 @@ class Graph:
         )
 
     def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
-        """Return the files with a tag or a descendant of it, excluded ones too; see `_all_files_with`."""
+        """Return the files with a tag or a descendant of it, excluded ones too; see
+        `_all_files_with`."""
         key = tags.key(tag).rstrip("/")
         return self._all_files_with(
             {key},
             lambda rows: {path for path, _ in rows.tagged(key)},
-            lambda found: any(fact.key == key or fact.key.startswith(key + "/") for fact in found.tags),
+            lambda found: any(
+                fact.key == key or fact.key.startswith(key + "/") for fact in found.tags
+            ),
         )
 
     def _all_files_with(
-        self, keys: Collection[str], stored: Callable[[Rows], set[VaultPath]], has: Callable[[Facts], bool]
+        self,
+        keys: Collection[str],
+        stored: Callable[[Rows], set[VaultPath]],
+        has: Callable[[Facts], bool],
     ) -> tuple[VaultPath, ...]:
         """Return the files that a change must not miss.
 
-        The few that are pending are parsed (INDEX-43). Of long ones, whose rows are of their beginning, those are among
-        them that may have one of these keys later (INDEX-51); too large ones are not.
+        The few that are pending are parsed (INDEX-43). Of long ones, whose rows are of their
+        beginning, those are among them that may have one of these keys later (INDEX-51); too large
+        ones are not.
         """
         pending = self._indexer.pending()
         files = self._indexer.query(stored) - pending.keys()
@@ -170,14 +190,16 @@ class Graph:
         """Yield the line around every link; see `results.link_lines`."""
         return results.link_lines(references, self._catalog, self._indexer.read)
 
-    # -- the whole vault ---------------------------------------------------------------------------------------
+    # -- the whole vault
+    # ---------------------------------------------------------------------------------------
 
     @_asked
     def tasks(
         self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> list[tuple[VaultPath, TaskFact]]:
-        """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those with one of these
-        marks; every one that may have an id or depend on one; and some others (TASK-130)."""
+        """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those
+        with one of these marks; every one that may have an id or depend on one; and some others
+        (TASK-130)."""
         return list(self._there(rows.tasks(days, without_marks)))
 
     @_asked_of_all
@@ -192,7 +214,8 @@ class Graph:
 
     @_asked_of_all
     def unresolved(self, rows: Rows) -> tuple[results.Unresolved, ...]:
-        """Return the names that links lead to and no file has, by name; links in hidden files do not count."""
+        """Return the names that links lead to and no file has, by name; links in hidden files do
+        not count."""
         names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
         hidden = self._hides()
         for source, targets in self._link_graph(rows).unresolved.items():
@@ -200,36 +223,52 @@ class Graph:
                 for name, count in targets.items():
                     names[name][source] = count
         by_name = sorted(names.items(), key=lambda item: (name_key(item[0]), item[0]))
-        return tuple(results.Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name)
+        return tuple(
+            results.Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name
+        )
 
     @_asked_of_all
     def broken_links(self, rows: Rows) -> tuple[results.Reference, ...]:
-        """Return the links that lead to no file, or to a heading or block that their note lacks (LINK-50). They come by
-        source and order in it, the same link of a line once; links in hidden files do not count."""
+        """Return the links that lead to no file, or to a heading or block that their note lacks
+        (LINK-50). They come by source and order in it, the same link of a line once; links in
+        hidden files do not count."""
         hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
         references: dict[object, results.Reference] = {}
         for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
             target = self._target(source, link)
             if (target is None or not has_part(target, link.subpath)) and not hidden(source):
-                references[source, link.at, link.line, link.original] = results.Reference(source, target, link)
+                references[source, link.at, link.line, link.original] = results.Reference(
+                    source, target, link
+                )
         return tuple(references.values())
 
     def _has_part(self, rows: Rows, path: VaultPath, subpath: str) -> bool:
         """Whether a file has what a subpath names; True for parts that only other programs know."""
         from obsidian_mcp.core.note import drawing, parser  # loaded when it is needed
-        from obsidian_mcp.core.note.subpath import heading_chain, heading_key, resolve_subpath, segments
+        from obsidian_mcp.core.note.subpath import (
+            heading_chain,
+            heading_key,
+            resolve_subpath,
+            segments,
+        )
 
         parts = segments(subpath)
         entry = self._catalog.get(path)
         if not parts or not is_note(path) or entry is None or entry.size > BODY_LIMIT:
             return True
         facts_ = rows.facts(path)
-        keys = [(heading.level, heading_key(heading.text)) for heading in facts_.headings] if facts_ else ()
+        keys = (
+            [(heading.level, heading_key(heading.text)) for heading in facts_.headings]
+            if facts_
+            else ()
+        )
         if heading_chain(keys, parts) is not None:
             return True
         text = rows.text(path) if "^" in parts[-1] else ""
         is_drawing = drawing.is_drawing(path, text)
-        return is_drawing or (bool(text) and resolve_subpath(parser.parse(text), subpath) is not None)
+        return is_drawing or (
+            bool(text) and resolve_subpath(parser.parse(text), subpath) is not None
+        )
 
     @_asked_of_all
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
@@ -248,16 +287,23 @@ class Graph:
         return tuple(
             path
             for path in self._shown()
-            if is_note(path) and not (links.resolved.get(path, {}).keys() - {path}) and not links.unresolved.get(path)
+            if is_note(path)
+            and not (links.resolved.get(path, {}).keys() - {path})
+            and not links.unresolved.get(path)
         )
 
     @_asked
-    def neighbours(self, rows: Rows, path: VaultPath, depth: int = 1) -> tuple[results.Neighbour, ...]:
-        """The files within `depth` links in either direction, nearest first, none hidden or over a hidden one."""
+    def neighbours(
+        self, rows: Rows, path: VaultPath, depth: int = 1
+    ) -> tuple[results.Neighbour, ...]:
+        """The files within `depth` links in either direction, nearest first, none hidden or over a
+        hidden one."""
         reached = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             results.Neighbour(near, distance, via)
-            for near, (distance, via) in sorted(reached.items(), key=lambda item: (item[1][0], item[0]))
+            for near, (distance, via) in sorted(
+                reached.items(), key=lambda item: (item[1][0], item[0])
+            )
             if near != path
         )
 
@@ -266,15 +312,26 @@ class Graph:
         """Return the links within `depth` links of a file, with at most `limit` nodes."""
 
         def embedded(source: VaultPath) -> set[VaultPath | None]:
-            return {self._target(source, link) for link in rows.links_from(source) if link.kind == "embed"}
+            return {
+                self._target(source, link)
+                for link in rows.links_from(source)
+                if link.kind == "embed"
+            }
 
         links = self._link_graph(rows)
         reached = spread(links, path, depth, None, self._hides())
-        return around(links, {file: distance for file, (distance, _) in reached.items()}, depth, limit, embedded)
+        return around(
+            links,
+            {file: distance for file, (distance, _) in reached.items()},
+            depth,
+            limit,
+            embedded,
+        )
 
     @_asked_of_all
     def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
-        """Return a shortest path over links in either direction, both ends included; empty when there is none."""
+        """Return a shortest path over links in either direction, both ends included; empty when
+        there is none."""
         reached = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
         if end not in reached:
             return ()
@@ -283,24 +340,32 @@ class Graph:
             path.append(reached[path[-1]][1])
         return tuple(reversed(path))
 
-    # -- tags, properties, aliases -----------------------------------------------------------------------------
+    # -- tags, properties, aliases
+    # -----------------------------------------------------------------------------
 
     @_asked
     def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
-        """Return every tag of the vault with its counts, by name; it counts for every tag above it (semantics 3.4)."""
+        """Return every tag of the vault with its counts, by name; it counts for every tag above it
+        (semantics 3.4)."""
         hidden = self._hides()
         visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
         return results.tag_uses(rows.column("tags", "tag"), visible_files)
 
     @_asked
     def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
-        """Return the files with a tag or a descendant of it, by path; a leading `#` and case are ignored."""
+        """Return the files with a tag or a descendant of it, by path; a leading `#` and case are
+        ignored."""
         by_path = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
-        return tuple(results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in by_path)
+        return tuple(
+            results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in by_path
+        )
 
     @_asked
-    def properties(self, rows: Rows, *, inline_fields: bool = True) -> tuple[results.PropertyUse, ...]:
-        """Return every property of the vault, by name; the inline fields of Dataview too where the vault has them."""
+    def properties(
+        self, rows: Rows, *, inline_fields: bool = True
+    ) -> tuple[results.PropertyUse, ...]:
+        """Return every property of the vault, by name; the inline fields of Dataview too where the
+        vault has them."""
         tables = self._property_tables() if inline_fields else PROPERTIES
         hidden = self._hides()
         cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
@@ -321,11 +386,13 @@ class Graph:
     @_asked
     def by_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
         """Return the notes that have this alias, compared as file names are."""
-        return tuple(sorted({path for path, _ in self._there(rows.aliases(name_key(name.strip())))}))
+        return tuple(
+            sorted({path for path, _ in self._there(rows.aliases(name_key(name.strip())))})
+        )
 
     def evaluate(self, query: Callable[[Moment], T]) -> Answer[T]:
-        """Return what a query over all files gives at one moment of the index, perhaps run again. Raises:
-        OperationTimeout, after QUERY_SECONDS in a call without a limit."""
+        """Return what a query over all files gives at one moment of the index, perhaps run again.
+        Raises: OperationTimeout, after QUERY_SECONDS in a call without a limit."""
         hides = self._hides()
         is_whole = not self._indexer.freshen().pending
 
@@ -337,7 +404,9 @@ class Graph:
 
             with limit_call(QUERY_SECONDS):
                 paths = lambda: self._files.at(rows).paths  # noqa: E731 - read where a query needs it
-                return query(Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed))
+                return query(
+                    Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed)
+                )
 
         try:
             return Answer(self._indexer.query(run), self._indexer.freshness, self._indexer.cut)
@@ -346,10 +415,15 @@ class Graph:
             return self._indexer.ask(run, of_all=True)
 
     @_asked_of_all
-    def evaluate_texts(self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]) -> T:
-        """Return what a question gives for path and text of every note, the one changed last first."""
+    def evaluate_texts(
+        self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]
+    ) -> T:
+        """Return what a question gives for path and text of every note, the one changed last
+        first."""
         paths, hidden = self._files.at(rows).paths, self._hides()
-        texts = ((paths[number], text) for number, text in rows.texts_newest_first() if number in paths)
+        texts = (
+            (paths[number], text) for number, text in rows.texts_newest_first() if number in paths
+        )
         return question((path, text) for path, text in texts if is_note(path) and not hidden(path))
 
     @_asked

@@ -1,4 +1,5 @@
-"""What a Dataview query sees of a vault, read from the index: only the fields that it asks for (DV-13, EXPR-41)."""
+"""What a Dataview query sees of a vault, read from the index: only the fields that it asks for
+(DV-13, EXPR-41)."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ _Placed = tuple[int, RawField]
 
 
 class IndexedNotes(IndexedVault):
-    """A `DataviewVault` of one moment of the index. Not shared between threads; good for one query."""
+    """A `DataviewVault` of one moment of the index. Not shared between threads; good for one
+    query."""
 
     def __init__(
         self,
@@ -83,7 +85,9 @@ class IndexedNotes(IndexedVault):
         ]
         groups += [
             (RawField(key, text, inline=True), [number])
-            for number, _, name, text in self._rows.column("inline_fields", "name, text", key.lower())
+            for number, _, name, text in self._rows.column(
+                "inline_fields", "name, text", key.lower()
+            )
             if name == key
         ]
         paths, numbers = self.paths, [number for _, some in groups for number in some]
@@ -110,7 +114,10 @@ class IndexedNotes(IndexedVault):
     @cached_property
     def _text_tags(self) -> IndexColumn[str]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
-            return ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files, where="at = ''"))
+            return (
+                (row[0], row[2])
+                for row in self._rows.column("tags", "tag", files=files, where="at = ''")
+            )
 
         return IndexColumn(read)
 
@@ -118,12 +125,16 @@ class IndexedNotes(IndexedVault):
     def _all_fields(self) -> IndexColumn[_Placed]:
         return IndexColumn(partial(self._read_fields, None))
 
-    def _read_fields(self, key: str | None, files: Collection[int] | None) -> Iterator[tuple[int, _Placed]]:
+    def _read_fields(
+        self, key: str | None, files: Collection[int] | None
+    ) -> Iterator[tuple[int, _Placed]]:
         """Yield file number and field of some files or all; the properties of a file come first."""
         known_fields = self._known_fields
         for number, place, name, text in self._rows.column("properties", "name, value", key, files):
             if (name, text) not in known_fields:
                 known_fields[name, text] = RawField(name, json.loads(text), inline=False)
             yield number, (place, known_fields[name, text])
-        for number, place, name, text in self._rows.column("inline_fields", "name, text", key, files):
+        for number, place, name, text in self._rows.column(
+            "inline_fields", "name, text", key, files
+        ):
             yield number, (_AFTER_PROPERTIES + place, RawField(name, text, inline=True))

@@ -1,4 +1,5 @@
-"""What a query sees of a vault, read from the index: only the columns that it asks for (EXPR-41, EXPR-42)."""
+"""What a query sees of a vault, read from the index: only the columns that it asks for (EXPR-41,
+EXPR-42)."""
 
 from __future__ import annotations
 
@@ -18,11 +19,17 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .link_graph import LinkGraph
 
 SINGLE_FILES = 32
-"""Files of which a column is read one by one; for more, all that the index has of that kind is read at once."""
+"""Files of which a column is read one by one; for more, all that the index has of that kind is read
+at once."""
 
 T = TypeVar("T")
 
-_PLACES: Mapping[LinkKind, LinkPlace] = {"property": "property", "link": "link", "card": "link", "embed": "embed"}
+_PLACES: Mapping[LinkKind, LinkPlace] = {
+    "property": "property",
+    "link": "link",
+    "card": "link",
+    "embed": "embed",
+}
 
 
 class Moment(NamedTuple):
@@ -43,7 +50,8 @@ class IndexColumn(Generic[T]):
     """What the index has of one kind, by path, as far as it was asked for."""
 
     def __init__(self, read: Callable[[Collection[int] | None], Iterable[tuple[int, T]]]) -> None:
-        """`read` returns number and cell of files with some numbers, or of all, those of one file in their order."""
+        """`read` returns number and cell of files with some numbers, or of all, those of one file
+        in their order."""
         self.read = read
         self.cells: dict[str, list[T]] = {}
         self.is_whole = False
@@ -52,13 +60,23 @@ class IndexColumn(Generic[T]):
 class IndexedVault:
     """A `VaultView` of one moment of the index. Not shared between threads; good for one query."""
 
-    def __init__(self, moment: Moment, created_ns: Callable[[FileEntry], int] = lambda _: 0) -> None:
-        self._rows, self._catalog, self._hides, self._paths_in_vault, link_graph, self._unindexed = moment
+    def __init__(
+        self, moment: Moment, created_ns: Callable[[FileEntry], int] = lambda _: 0
+    ) -> None:
+        (
+            self._rows,
+            self._catalog,
+            self._hides,
+            self._paths_in_vault,
+            link_graph,
+            self._unindexed,
+        ) = moment
         self._link_graph = cache(link_graph)
         self._created_ns = created_ns
         self._columns: dict[str, dict[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
-        """Values by their JSON: most values of a property stand in many notes. Nobody changes a value."""
+        """Values by their JSON: most values of a property stand in many notes. Nobody changes a
+        value."""
         self._scope: Mapping[str, int] = {}
         """The files that the query is going to read, by path."""
         self._single_files = SINGLE_FILES
@@ -67,9 +85,13 @@ class IndexedVault:
     def files(self) -> Sequence[File]:
         hides = self._hides
         entries = sorted(self._catalog.by_path().values())
-        visible_files = [File(path, size, modified) for path, _, size, modified in entries if not hides(path)]
+        visible_files = [
+            File(path, size, modified) for path, _, size, modified in entries if not hides(path)
+        ]
         return (
-            [file for file in visible_files if file.path not in self._unindexed] if self._unindexed else visible_files
+            [file for file in visible_files if file.path not in self._unindexed]
+            if self._unindexed
+            else visible_files
         )
 
     def file(self, path: str) -> File | None:
@@ -87,7 +109,9 @@ class IndexedVault:
         """Of two names in one note that differ in case, the first counts."""
         if name not in self._columns:
             rows, paths = reversed(list(self._rows.column("properties", "value", name))), self.paths
-            self._columns[name] = {path: self._value(text) for number, _, text in rows if (path := paths.get(number))}
+            self._columns[name] = {
+                path: self._value(text) for number, _, text in rows if (path := paths.get(number))
+            }
         return self._columns[name]
 
     def properties(self, path: str) -> Mapping[str, Value]:
@@ -117,8 +141,8 @@ class IndexedVault:
         return self._paths_in_vault()
 
     def cells(self, column: IndexColumn[T], path: str) -> Sequence[T]:
-        """Return the cells of one file: read at once of the files that the query is going to read, one by one of a few
-        others, and of all files where more are asked for (EXPR-41)."""
+        """Return the cells of one file: read at once of the files that the query is going to read,
+        one by one of a few others, and of all files where more are asked for (EXPR-41)."""
         own_cells = column.cells.get(path)
         if own_cells is not None or column.is_whole:
             return own_cells or ()
@@ -126,8 +150,14 @@ class IndexedVault:
         if numbers is None and len(self._singles) < self._single_files:
             numbers = self._singles[path] = self._rows.numbers_of([path])
         column.is_whole = numbers is None
-        column.cells = {} if numbers is None else {**column.cells, path: [], **{known: [] for known in numbers}}
-        paths = self.paths if numbers is None else {number: known for known, number in numbers.items()}
+        column.cells = (
+            {}
+            if numbers is None
+            else {**column.cells, path: [], **{known: [] for known in numbers}}
+        )
+        paths = (
+            self.paths if numbers is None else {number: known for known, number in numbers.items()}
+        )
         for number, cell in column.read(None if numbers is None else paths.keys()):
             if (known := paths.get(number)) is not None:
                 column.cells.setdefault(known, []).append(cell)
@@ -136,14 +166,20 @@ class IndexedVault:
     @cached_property
     def _properties(self) -> IndexColumn[tuple[str, Value]]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, tuple[str, Value]]]:
-            for number, _, name, text in self._rows.column("properties", "name, value", files=files):
+            for number, _, name, text in self._rows.column(
+                "properties", "name, value", files=files
+            ):
                 yield number, (name, self._value(text))
 
         return IndexColumn(read)
 
     @cached_property
     def _tags(self) -> IndexColumn[str]:
-        return IndexColumn(lambda files: ((row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)))
+        return IndexColumn(
+            lambda files: (
+                (row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)
+            )
+        )
 
     @cached_property
     def _links(self) -> IndexColumn[WrittenLink]:

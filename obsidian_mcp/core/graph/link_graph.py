@@ -1,4 +1,5 @@
-"""All links of a vault, resolved (semantics 1.4), and those around one file (specs/views.md VIEW-20)."""
+"""All links of a vault, resolved (semantics 1.4), and those around one file (specs/views.md
+VIEW-20)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note
 
 @dataclass(frozen=True)
 class LinkGraph:
-    """All links, for one state of the rows and of the catalog. Files without links are not in the maps."""
+    """All links, for one state of the rows and of the catalog. Files without links are not in the
+    maps."""
 
     stamp: Stamp
     generation: int
@@ -52,7 +54,8 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """`nodes` begin with the centre; `edges` lead from the position of a file to that of what it links to."""
+    """`nodes` begin with the centre; `edges` lead from the position of a file to that of what it
+    links to."""
 
     nodes: tuple[Node, ...]
     edges: tuple[tuple[int, int, Literal["link", "embed"]], ...]
@@ -61,7 +64,8 @@ class Neighbourhood:
 
 
 def update(graph: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
-    """Return the graph of these rows and files; of an older one, only links that a change may affect are resolved."""
+    """Return the graph of these rows and files; of an older one, only links that a change may
+    affect are resolved."""
     stamp, generation = rows.stamp, catalog.generation
     if graph is not None and graph.stamp == stamp and graph.generation == generation:
         return graph
@@ -82,9 +86,14 @@ def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath 
 
 
 def spread(
-    links: LinkGraph, start: VaultPath, depth: int, end: VaultPath | None, hidden: Callable[[str], bool]
+    links: LinkGraph,
+    start: VaultPath,
+    depth: int,
+    end: VaultPath | None,
+    hidden: Callable[[str], bool],
 ) -> dict[VaultPath, tuple[int, VaultPath]]:
-    """Distance and predecessor of every file within `depth` links, until `end` is found, not over hidden ones."""
+    """Distance and predecessor of every file within `depth` links, until `end` is found, not over
+    hidden ones."""
     reached = {start: (0, start)}
     ring = [start]
     for distance in range(1, depth + 1):
@@ -108,8 +117,8 @@ def around(
     limit: int,
     embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> Neighbourhood:
-    """Return the nearest and then most linked of the files at these `distances` from a centre, `limit` in all;
-    `embedded` gives the files that a file embeds."""
+    """Return the nearest and then most linked of the files at these `distances` from a centre,
+    `limit` in all; `embedded` gives the files that a file embeds."""
     missing: dict[str, set[VaultPath]] = {}
     for path, distance in distances.items():
         if distance < depth:
@@ -120,7 +129,10 @@ def around(
         (1 + min(distances[source] for source in sources), Node(name, "missing", len(sources), 0))
         for name, sources in missing.items()
     ]
-    ranked = sorted([*files, *names], key=lambda pair: (pair[0], -pair[1].links_in - pair[1].links_out, pair[1].path))
+    ranked = sorted(
+        [*files, *names],
+        key=lambda pair: (pair[0], -pair[1].links_in - pair[1].links_out, pair[1].path),
+    )
     nodes = tuple(node for _, node in ranked[:limit])
     return Neighbourhood(nodes, _edges(links, nodes, embedded), len(ranked) - len(nodes))
 
@@ -129,25 +141,38 @@ def _file(links: LinkGraph, path: VaultPath) -> Node:
     outgoing: Collection[object] = links.resolved.get(path, ())
     named: Collection[object] = links.unresolved.get(path, ())
     incoming: Collection[object] = links.incoming.get(path, ())
-    return Node(path, "note" if is_note(path) else "file", len(incoming), len(outgoing) + len(named))
+    return Node(
+        path, "note" if is_note(path) else "file", len(incoming), len(outgoing) + len(named)
+    )
 
 
 def _edges(
-    links: LinkGraph, nodes: tuple[Node, ...], embedded: Callable[[VaultPath], Collection[VaultPath | None]]
+    links: LinkGraph,
+    nodes: tuple[Node, ...],
+    embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> tuple[tuple[int, int, Literal["link", "embed"]], ...]:
-    files = {VaultPath(node.path): place for place, node in enumerate(nodes) if node.kind != "missing"}
+    files = {
+        VaultPath(node.path): place for place, node in enumerate(nodes) if node.kind != "missing"
+    }
     names = {node.path: place for place, node in enumerate(nodes) if node.kind == "missing"}
     edges: list[tuple[int, int, Literal["link", "embed"]]] = []
     for path, place in files.items():
         targets = [target for target in links.resolved.get(path, ()) if target in files]
         embeds = embedded(path) if targets else ()
-        edges += [(place, files[target], "embed" if target in embeds else "link") for target in targets]
-        edges += [(place, names[name], "link") for name in links.unresolved.get(path, ()) if name in names]
+        edges += [
+            (place, files[target], "embed" if target in embeds else "link") for target in targets
+        ]
+        edges += [
+            (place, names[name], "link") for name in links.unresolved.get(path, ()) if name in names
+        ]
     return tuple(edges)
 
 
 def _with_links(
-    graph: LinkGraph, removed: Iterable[VaultPath], added: Iterable[tuple[VaultPath, list[Target]]], catalog: Catalog
+    graph: LinkGraph,
+    removed: Iterable[VaultPath],
+    added: Iterable[tuple[VaultPath, list[Target]]],
+    catalog: Catalog,
 ) -> LinkGraph:
     """Return the graph without the links of some sources, and with these links of sources."""
     resolved, unresolved = dict(graph.resolved), dict(graph.unresolved)

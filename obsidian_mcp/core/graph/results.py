@@ -1,4 +1,5 @@
-"""What questions about many notes are answered with; of tags and properties, how often they occur (semantics 3.4)."""
+"""What questions about many notes are answered with; of tags and properties, how often they occur
+(semantics 3.4)."""
 
 from __future__ import annotations
 
@@ -73,7 +74,8 @@ class TaggedFile:
 
 @dataclass(frozen=True, slots=True)
 class PropertyUse:
-    """A property of the vault: the name used most, the number of files, and the types of its values."""
+    """A property of the vault: the name used most, the number of files, and the types of its
+    values."""
 
     name: str
     files: int
@@ -91,14 +93,18 @@ class PropertyValue:
 
 @dataclass(frozen=True, slots=True)
 class LinkMaps:
-    """The app's `resolvedLinks` and `unresolvedLinks`: source -> target or name -> how many links."""
+    """The app's `resolvedLinks` and `unresolvedLinks`: source -> target or name -> how many
+    links."""
 
     resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
     unresolved: Mapping[VaultPath, Mapping[str, int]]
 
 
-def tag_uses(occurrences: Iterable[tuple[int, int, str]], visible_files: Collection[int]) -> tuple[TagUse, ...]:
-    """Return every tag of the `visible_files`, by name, from a column; it counts for every tag above it."""
+def tag_uses(
+    occurrences: Iterable[tuple[int, int, str]], visible_files: Collection[int]
+) -> tuple[TagUse, ...]:
+    """Return every tag of the `visible_files`, by name, from a column; it counts for every tag
+    above it."""
     files_of: dict[str, list[int]] = defaultdict(list)
     for file, _, tag in occurrences:
         if file in visible_files:
@@ -110,7 +116,12 @@ def tag_uses(occurrences: Iterable[tuple[int, int, str]], visible_files: Collect
             written[tags.key(above)][above] += len(numbers)
             files[tags.key(above)].update(numbers)
     return tuple(
-        TagUse(_most_used(written[key]), written[key].total(), len(files[key]), tuple(sorted(written[key])))
+        TagUse(
+            _most_used(written[key]),
+            written[key].total(),
+            len(files[key]),
+            tuple(sorted(written[key])),
+        )
         for key in sorted(written)
     )
 
@@ -118,7 +129,8 @@ def tag_uses(occurrences: Iterable[tuple[int, int, str]], visible_files: Collect
 def property_uses(
     occurrences: Iterable[tuple[int, int, str, str, str]], visible_files: Collection[int]
 ) -> tuple[PropertyUse, ...]:
-    """Return every property of the `visible_files`, by name, from a column of key, name and type."""
+    """Return every property of the `visible_files`, by name, from a column of key, name and
+    type."""
     names: dict[str, Counter[str]] = defaultdict(Counter)
     types: dict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, set[int]] = defaultdict(set)
@@ -138,7 +150,8 @@ def property_uses(
 
 
 def _most_used(written: Counter[str]) -> str:
-    """Return the most frequent spelling, the smallest of several: the order of files must not matter."""
+    """Return the most frequent spelling, the smallest of several: the order of files must not
+    matter."""
     return min(written, key=lambda spelling: (-written[spelling], spelling))
 
 
@@ -148,8 +161,11 @@ CONTEXT = 200
 """Code points that are shown of the line around a link."""
 
 
-def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable[[FileEntry], bytes]) -> Iterator[str]:
-    """Yield the line around every link, read from its file, of CONTEXT code points; the link alone in a property."""
+def link_lines(
+    references: Iterable[Reference], catalog: Catalog, read: Callable[[FileEntry], bytes]
+) -> Iterator[str]:
+    """Yield the line around every link, read from its file, of CONTEXT code points; the link alone
+    in a property."""
     source, texts = None, {}
     for reference in references:
         link = reference.link
@@ -165,7 +181,8 @@ def link_lines(references: Iterable[Reference], catalog: Catalog, read: Callable
 
 
 def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[str, str]:
-    """Return the texts that hold a file's links, by `LinkFact.at`; none when it cannot be read any more."""
+    """Return the texts that hold a file's links, by `LinkFact.at`; none when it cannot be read any
+    more."""
     if entry is None or extension(entry.path) == DRAWING_EXTENSION:
         return {}
     try:
@@ -177,7 +194,9 @@ def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[
     from obsidian_mcp.core.note import canvas  # loaded when it is needed
 
     cards = canvas.read_canvas(body).cards
-    return {printable(card.key): printable(card.text.value) for card in cards if card.text is not None}
+    return {
+        printable(card.key): printable(card.text.value) for card in cards if card.text is not None
+    }
 
 
 def _around(body: str, link: str, start: int) -> str:

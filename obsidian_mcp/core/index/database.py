@@ -1,4 +1,5 @@
-"""What the index needs of the database that holds it; `adapters/index_database.py` opens the SQLite file."""
+"""What the index needs of the database that holds it; `adapters/index_database.py` opens the SQLite
+file."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ UNSTORABLE: tuple[type[Exception], ...] = (
     sqlite3.InterfaceError,
     sqlite3.ProgrammingError,
 )
-"""What Python and SQLite raise for a value that no row can hold, such as a number of more than 64 bits."""
+"""What Python and SQLite raise for a value that no row can hold, such as a number of more than 64
+bits."""
 
 
 class Replaced(Exception):
@@ -33,7 +35,8 @@ class Busy(Exception):
 
 
 class Database(Protocol):
-    """Connections to one SQLite database, which threads and processes may share. A broken file is begun anew."""
+    """Connections to one SQLite database, which threads and processes may share. A broken file is
+    begun anew."""
 
     @property
     def file(self) -> Path | None:
@@ -51,10 +54,12 @@ class Database(Protocol):
         """One consistent view of everything committed so far. Raises: Replaced, Busy."""
 
     def writing(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
-        """A transaction, alone among all processes, waited for up to `patience` seconds. Raises: Replaced, Busy."""
+        """A transaction, alone among all processes, waited for up to `patience` seconds. Raises:
+        Replaced, Busy."""
 
     def begin_anew(self) -> None:
-        """Go on with an empty file. Raises: StorageFailed where another program has the present one open (Windows)."""
+        """Go on with an empty file. Raises: StorageFailed where another program has the present one
+        open (Windows)."""
 
     def copied(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""

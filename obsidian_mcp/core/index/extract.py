@@ -1,4 +1,5 @@
-"""Make the facts of one file from its bytes alone, whatever else the vault holds (specs/index.md)."""
+"""Make the facts of one file from its bytes alone, whatever else the vault holds
+(specs/index.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +23,13 @@ from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query.document import structure_of, structure_of_pages
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.text import Lines, Text, printable
-from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, NOTE_EXTENSION, extension, is_note, name_key
+from obsidian_mcp.core.text.vault_path import (
+    DRAWING_EXTENSION,
+    NOTE_EXTENSION,
+    extension,
+    is_note,
+    name_key,
+)
 from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts
@@ -41,16 +48,23 @@ def unreadable(error: AppError) -> facts.Facts:
 
 
 def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
-    """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole file's.
+    """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole
+    file's.
 
-    Raises: OperationTimeout."""
+    Raises: OperationTimeout.
+    """
     warnings = []
     if size > facts.BODY_LIMIT:
-        warnings.append(f"Only the first {facts.BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too large.")
+        warnings.append(
+            f"Only the first {facts.BODY_LIMIT:,} of {size:,} bytes are indexed: the file is too "
+            "large."
+        )
         data = _beginning(data)
     text = Text.decode(data)
     if not text.is_utf8:
-        warnings.append("The file is not UTF-8: characters that could not be read are left out of the index.")
+        warnings.append(
+            "The file is not UTF-8: characters that could not be read are left out of the index."
+        )
     body = printable(text.body)
     searched, structured = body if is_note(path) else "", b""
     try:
@@ -86,11 +100,20 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
     )
 
 
-def extract_pdf(pdf_content: content.SearchContent, starts: Sequence[int], problem: str) -> facts.Facts:
-    """Return the facts of a PDF from its contents, where its pages begin in the text, and why not all is there."""
-    pages = tuple(facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1))
-    pdf_content = pdf_content._replace(structure=structure_of_pages(starts, len(pdf_content.text)).pack())
-    return facts.Facts(headings=pages, warnings=(_one_line(problem),) if problem else (), content=pdf_content)
+def extract_pdf(
+    pdf_content: content.SearchContent, starts: Sequence[int], problem: str
+) -> facts.Facts:
+    """Return the facts of a PDF from its contents, where its pages begin in the text, and why not
+    all is there."""
+    pages = tuple(
+        facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1)
+    )
+    pdf_content = pdf_content._replace(
+        structure=structure_of_pages(starts, len(pdf_content.text)).pack()
+    )
+    return facts.Facts(
+        headings=pages, warnings=(_one_line(problem),) if problem else (), content=pdf_content
+    )
 
 
 def searched_text(path: str, body: str) -> str:
@@ -108,7 +131,8 @@ def cards_text(read: canvas.Canvas) -> str:
 
 
 def _beginning(data: bytes) -> bytes:
-    """Return whole lines of at most facts.BODY_LIMIT bytes, or whole characters where there is only one line."""
+    """Return whole lines of at most facts.BODY_LIMIT bytes, or whole characters where there is only
+    one line."""
     lines = data.rfind(b"\n", 0, facts.BODY_LIMIT) + 1
     if lines:
         return data[:lines]
@@ -120,22 +144,34 @@ def _beginning(data: bytes) -> bytes:
 def _extract_note(parsed: parser.Note) -> facts.Facts:
     lines, values, data = parsed.lines, parsed.properties, read_note_data(parsed)
     links = [_property_link(link) for link in parsed.property_links]
-    links += [_link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]]
+    links += [
+        _link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]
+    ]
     names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
     tagged = [facts.TagFact(tags.key(name), name, "tags", None) for name in names]
     tagged += [_tag(tag, "", lines) for tag in parsed.tags]
-    fields = [facts.InlineFieldFact(*_property(key, inline_value(text, plain=True)), text) for key, text in data.fields]
+    fields = [
+        facts.InlineFieldFact(*_property(key, inline_value(text, plain=True)), text)
+        for key, text in data.fields
+    ]
     block = parsed.frontmatter
     spans = block.spans if block else {}
     broken = [_one_line(block.error)] if block and block.error is not None else []
     if len(parsed.links) > facts.LINKS_LIMIT:
-        broken.append(f"Only the first {facts.LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed.")
+        broken.append(
+            f"Only the first {facts.LINKS_LIMIT:,} of {len(parsed.links):,} links are indexed."
+        )
     return facts.Facts(
         tuple(links),
         tuple(tagged),
-        tuple(facts.PropertyFact(*_property(name, value), *spans[name]) for name, value in values.items()),
+        tuple(
+            facts.PropertyFact(*_property(name, value), *spans[name])
+            for name, value in values.items()
+        ),
         tuple(facts.AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
-        tuple(facts.HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline),
+        tuple(
+            facts.HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline
+        ),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(fields),
         (facts.ListItemsFact(pack_items(data.items)),) if data.items else (),
@@ -144,7 +180,8 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
 
 
 def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
-    """Files on cards are links of kind `card`; the text of a card is parsed as a note without properties."""
+    """Files on cards are links of kind `card`; the text of a card is parsed as a note without
+    properties."""
     links: list[facts.LinkFact] = []
     tagged: list[facts.TagFact] = []
     for card in parsed.cards:
@@ -160,7 +197,10 @@ def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
             tagged += [_tag(tag, at, lines) for tag in text.tags]
     warnings = () if parsed.error is None else (_one_line(parsed.error),)
     return facts.Facts(
-        tuple(links[: facts.LINKS_LIMIT]), tuple(tagged), headings=_card_parts(parsed), warnings=warnings
+        tuple(links[: facts.LINKS_LIMIT]),
+        tuple(tagged),
+        headings=_card_parts(parsed),
+        warnings=warnings,
     )
 
 
@@ -177,13 +217,17 @@ def _card_parts(parsed: canvas.Canvas) -> tuple[facts.HeadingFact, ...]:
 def _link(link: Link, at: str, line: int) -> facts.LinkFact:
     kind: facts.LinkKind = "embed" if link.embed else "link"
     key, start = link_key(link.path), link.span.start
-    return facts.LinkFact(key, kind, link.path, link.subpath, link.display, link.original, at, line, start)
+    return facts.LinkFact(
+        key, kind, link.path, link.subpath, link.display, link.original, at, line, start
+    )
 
 
 def _property_link(link: Link) -> facts.LinkFact:
     path, subpath, original, at = map(printable, (link.path, link.subpath, link.original, link.key))
     display = None if link.display is None else printable(link.display)
-    return facts.LinkFact(link_key(path), "property", path, subpath, display, original, at, None, None)
+    return facts.LinkFact(
+        link_key(path), "property", path, subpath, display, original, at, None, None
+    )
 
 
 def _card(path: str, subpath: str, at: str) -> facts.LinkFact:
@@ -206,7 +250,9 @@ def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
     heading = parsed.outline[above - 1].text if above else None
     multiline = end >= 0 and end < item.span.end
     days = written_days(text)
-    return facts.TaskFact(item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text))
+    return facts.TaskFact(
+        item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text)
+    )
 
 
 def _tag(tag: TextTag, at: str, lines: Lines) -> facts.TagFact:

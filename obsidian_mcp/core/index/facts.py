@@ -1,5 +1,5 @@
-"""The rows that are stored of a file (specs/index.md): named tuples, because a vault has millions and SQLite and pickle
-take them as they are. What is not UTF-8 in the file is U+FFFD here."""
+"""The rows that are stored of a file (specs/index.md): named tuples, because a vault has millions
+and SQLite and pickle take them as they are. What is not UTF-8 in the file is U+FFFD here."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ VERSION = "8"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024
-"""Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a warning."""
+"""Bytes of a file that are parsed. Links, tags and tasks after them are unknown, and the file has a
+warning."""
 
 PARSE_SECONDS = 60.0
-"""Limit of the parser for one file, whoever waits for it: 4 MB of the slowest notes known take 10 s."""
+"""Limit of the parser for one file, whoever waits for it: 4 MB of the slowest notes known take 10
+s."""
 
 UNPARSED = "The file could not be parsed: only its name is known. Please report this."
 UNSTORABLE = "The file could not be indexed: only its name is known. Please report this."
@@ -43,7 +45,8 @@ class LinkFact(NamedTuple):
     display: str | None
     original: str
     at: str
-    """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds it."""
+    """Empty in a note's text, else the property (`related.0`) or the card (`nodes.<id>`) that holds
+    it."""
     line: int | None
     """0-based, in a card the line of its text; None where the link has no position."""
     start: int | None
@@ -86,13 +89,15 @@ class AliasFact(NamedTuple):
 
 class HeadingFact(NamedTuple):
     level: int
-    """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF, whose number it is."""
+    """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF,
+    whose number it is."""
     text: str
     start: int
 
 
 class TaskFact(NamedTuple):
-    """A checkbox, and what a question about tasks narrows it down by before the line is read (core/tasks)."""
+    """A checkbox, and what a question about tasks narrows it down by before the line is read
+    (core/tasks)."""
 
     mark: str
     """The character between the brackets; a space means to do."""
@@ -111,7 +116,8 @@ class TaskFact(NamedTuple):
 
 
 class InlineFieldFact(NamedTuple):
-    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its other lines."""
+    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its
+    other lines."""
 
     key: str
     """Lower case."""

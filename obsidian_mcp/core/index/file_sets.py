@@ -83,7 +83,9 @@ class FileSets(NamedTuple):
         """Yield some files, the one changed last first; equal ones by path (SEARCH-63)."""
         if len(files) <= NAMED_FILES:
             sql = f"SELECT id FROM files WHERE id {IN_LIST} ORDER BY mtime_ns DESC, path"  # noqa: S608
-            return (number for (number,) in self.connection.execute(sql, (json.dumps(list(files)),)))
+            return (
+                number for (number,) in self.connection.execute(sql, (json.dumps(list(files)),))
+            )
         among = files if isinstance(files, set | frozenset) else set(files)
         rows = self.connection.execute("SELECT id FROM files ORDER BY mtime_ns DESC, path")
         return (number for (number,) in rows if number in among)

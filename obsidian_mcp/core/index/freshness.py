@@ -18,7 +18,8 @@ TIME_TO_ANSWER_SECONDS = 1.0
 
 
 def end_of_wait(seconds: float) -> float:
-    """Return when a wait of so many seconds ends, as `time.monotonic`: before the end of the call's time."""
+    """Return when a wait of so many seconds ends, as `time.monotonic`: before the end of the call's
+    time."""
     if (limit := current_call.get().limit) is not None:
         seconds = min(seconds, limit.remaining - min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2))
     return time.monotonic() + seconds
@@ -52,8 +53,15 @@ class Freshness(NamedTuple):
         if not self.pending:
             return None
         if self.building is not None:
-            return f"The index is being built: {self.building}. This answer covers only those; ask again in a while."
-        count = "1 changed file is" if self.pending == 1 else f"{self.pending:,} changed files are".replace(",", " ")
+            return (
+                f"The index is being built: {self.building}. This answer covers only those; ask "
+                "again in a while."
+            )
+        count = (
+            "1 changed file is"
+            if self.pending == 1
+            else f"{self.pending:,} changed files are".replace(",", " ")
+        )
         return f"{count} not in the index yet; this answer shows what was indexed before."
 
 
@@ -70,7 +78,8 @@ class Answer(NamedTuple, Generic[T]):
     value: T
     freshness: Freshness
     cut: tuple[VaultPath, ...] = ()
-    """Files that are too long to be indexed whole: what comes late in them is in no answer (INDEX-51)."""
+    """Files that are too long to be indexed whole: what comes late in them is in no answer
+    (INDEX-51)."""
 
     @property
     def notice(self) -> str | None:
@@ -86,4 +95,7 @@ def describe_cut(paths: Sequence[VaultPath]) -> str | None:
     more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
     named = "; ".join(paths[:MOST_NAMED]) + more
     mebibytes = facts.BODY_LIMIT // 2**20
-    return f"Only the first {mebibytes} MiB are indexed of {named}: this answer has nothing that comes later there."
+    return (
+        f"Only the first {mebibytes} MiB are indexed of {named}: this answer has nothing that "
+        "comes later there."
+    )

@@ -44,7 +44,9 @@ class FullText(NamedTuple):
         sql = "SELECT count(*) FROM search WHERE search MATCH ?"
         return int(self.connection.execute(sql, (expression,)).fetchone()[0])
 
-    def weights(self, expression: str, field_weights: tuple[float, ...]) -> Iterator[tuple[int, float]]:
+    def weights(
+        self, expression: str, field_weights: tuple[float, ...]
+    ) -> Iterator[tuple[int, float]]:
         """Yield the files that satisfy an expression with what BM25 gives them: the more, the
         better. `field_weights` are in the order of `search_document.FIELDS`."""
         return self.connection.execute(_weights_sql(field_weights), (expression,))
@@ -79,7 +81,8 @@ class FullText(NamedTuple):
         """Return the words that came after a row of the vocabulary; None where there are none
         (SEARCH-34)."""
         sql = (
-            "SELECT max(id), group_concat(word, char(10)), group_concat(plain || char(9) || word, char(10)) "
+            "SELECT max(id), group_concat(word, char(10)), group_concat(plain || char(9) || "
+            "word, char(10)) "
             "FROM (SELECT id, word, plain FROM words WHERE id > ? ORDER BY id)"
         )
         row = self.connection.execute(sql, (last,)).fetchone()

@@ -1,5 +1,5 @@
-"""The stored rows of every note and canvas, and how they change (specs/index.md). None depends on which other files
-exist: a link is kept with the key of its name and resolved when asked."""
+"""The stored rows of every note and canvas, and how they change (specs/index.md). None depends on
+which other files exist: a link is kept with the key of its name and resolved when asked."""
 
 from __future__ import annotations
 
@@ -31,21 +31,31 @@ __all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "St
 
 SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
-    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB, size INTEGER NOT NULL,
-    mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL, changed INTEGER NOT NULL)""",
+    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL,
+    changed INTEGER NOT NULL)""",
     *(
-        f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, {', '.join(row._fields)},"
+        f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, "
+        f"{', '.join(row._fields)},"
         " PRIMARY KEY (file, n)) WITHOUT ROWID"
         for table, row in TABLES.items()
     ),
-    *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in ("links", "tags", "aliases", "inline_fields")),
+    *(
+        f"CREATE INDEX {table}_by_key ON {table} (key)"
+        for table in ("links", "tags", "aliases", "inline_fields")
+    ),
     "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
-    "CREATE INDEX files_by_change ON files (changed)",  # else every change would cost a scan of all files
+    # else every change would cost a scan of all files
+    "CREATE INDEX files_by_change ON files (changed)",
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *search_document.SCHEMA,
 )
 
-VERSION = zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode()) & 0x7FFFFFFF or 1
+VERSION = (
+    zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode())
+    & 0x7FFFFFFF
+    or 1
+)
 """Fingerprint of the tables and of the program: files of another one are not used."""
 
 _INSERT = {
@@ -59,9 +69,10 @@ Stat = Callable[[str], DiskFile | None]
 
 
 class Record(NamedTuple):
-    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable file, which is tried
-    again at the next start, empty for one that may be saved again with the same size and time (INDEX-03). `facts` is
-    None where the facts of this digest are stored already."""
+    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable
+    file, which is tried again at the next start, empty for one that may be saved again with the
+    same size and time (INDEX-03). `facts` is None where the facts of this digest are stored
+    already."""
 
     entry: FileEntry
     digest: bytes | None
@@ -97,8 +108,9 @@ class IndexStatus(NamedTuple):
 
 
 class Index:
-    """The rows of one vault, for all threads and processes. Methods but `close` and `status` may raise `Replaced` (the
-    file was damaged and is empty now) and `Busy` (another process is writing: nothing was done)."""
+    """The rows of one vault, for all threads and processes. Methods but `close` and `status` may
+    raise `Replaced` (the file was damaged and is empty now) and `Busy` (another process is writing:
+    nothing was done)."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -110,15 +122,18 @@ class Index:
         """Return an index with the same rows in memory, which no other program sees."""
         return Index(self.database.copied())
 
-    # -- comparing with the files ------------------------------------------------------------------------------
+    # -- comparing with the files
+    # ------------------------------------------------------------------------------
 
     def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
-        """Return which of all files must be parsed and which rows are of no file, by size and time: no file is read."""
+        """Return which of all files must be parsed and which rows are of no file, by size and time:
+        no file is read."""
         listed = list(entries)
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.reading() as connection:
             # An entry equals its row as a tuple, so two sets are compared and no attributes.
-            same = set(connection.execute(f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"))  # noqa: S608
+            sql = f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"  # noqa: S608 - our own words
+            same = set(connection.execute(sql))
             odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
             leftover_paths = {path for (path,) in odd_rows}
         differing = [entry for entry in listed if entry not in same]
@@ -127,8 +142,12 @@ class Index:
         if len(listed) - len(differing) < len(same):
             leftover_paths.update(row[0] for row in same.difference(listed))
         if leftover_paths:
-            leftover_paths.difference_update(stored(entry.path) for entry in set(listed).difference(pdfs))
-        return Outdated(tuple(changed), tuple(sorted(map(to_path, leftover_paths))), new, tuple(pdfs))
+            leftover_paths.difference_update(
+                stored(entry.path) for entry in set(listed).difference(pdfs)
+            )
+        return Outdated(
+            tuple(changed), tuple(sorted(map(to_path, leftover_paths))), new, tuple(pdfs)
+        )
 
     def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""
@@ -144,12 +163,18 @@ class Index:
             or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
             or not row.digest
         ]
-        return stale_entries, frozenset(entry.path for entry in entries if entry.path not in rows_by_path)
+        return stale_entries, frozenset(
+            entry.path for entry in entries if entry.path not in rows_by_path
+        )
 
-    # -- changing ----------------------------------------------------------------------------------------------
+    # -- changing
+    # ----------------------------------------------------------------------------------------------
 
-    def parse(self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int) -> list[Record]:
-        """Parse bytes of files, read at `read_ns` or soon after, into records; an error there becomes a warning."""
+    def parse(
+        self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int
+    ) -> list[Record]:
+        """Parse bytes of files, read at `read_ns` or soon after, into records; an error there
+        becomes a warning."""
         from . import extract  # most questions find nothing to parse
 
         read_files = list(contents)
@@ -159,7 +184,9 @@ class Index:
             if isinstance(data, AppError):
                 records.append(Record(entry, None, extract.unreadable(data)))
                 continue
-            is_settled = not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
+            is_settled = (
+                not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
+            )
             digest = digest_of(data) if is_settled else b""
             row = rows_by_path.get(entry.path)
             same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
@@ -173,11 +200,12 @@ class Index:
         stat: Stat | None = None,
         patience: float = PATIENCE,
     ) -> list[FileEntry]:
-        """Store records and delete the rows of files that are gone, in one transaction; return the refused entries.
-        With `stat`, called inside the transaction, a record is refused whose file is no longer as its entry says, and
-        rows of a file that is there are kept: another process may have stored something newer. Others are waited for up
-        to `patience` seconds. A record that SQLite cannot hold is stored as one of an unreadable file, and costs no
-        other file anything (INDEX-26)."""
+        """Store records and delete the rows of files that are gone, in one transaction; return the
+        refused entries. With `stat`, called inside the transaction, a record is refused whose file
+        is no longer as its entry says, and rows of a file that is there are kept: another process
+        may have stored something newer. Others are waited for up to `patience` seconds. A record
+        that SQLite cannot hold is stored as one of an unreadable file, and costs no other file
+        anything (INDEX-26)."""
         latest = {record.entry.path: record for record in records}
         gone = [path for path in gone if path not in latest]
         try:
@@ -189,7 +217,8 @@ class Index:
             return refused
 
     def _store_alone(self, record: Record, stat: Stat | None, patience: float) -> list[FileEntry]:
-        """Store one record, or that its file cannot be stored; return its entry if it is refused."""
+        """Store one record, or that its file cannot be stored; return its entry if it is
+        refused."""
         for attempt in (record, Record(record.entry, None, Facts(warnings=(facts.UNSTORABLE,)))):
             try:
                 return self._store({record.entry.path: attempt}, (), stat, patience)
@@ -198,7 +227,11 @@ class Index:
         return [record.entry]
 
     def _store(
-        self, latest: Mapping[VaultPath, Record], gone: Iterable[VaultPath], stat: Stat | None, patience: float
+        self,
+        latest: Mapping[VaultPath, Record],
+        gone: Iterable[VaultPath],
+        stat: Stat | None,
+        patience: float,
     ) -> list[FileEntry]:
         with self.database.writing(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
@@ -215,7 +248,8 @@ class Index:
         return refused
 
     def merge(self) -> bool:
-        """Take a short step towards a full-text index of one segment; return whether more are to follow (INDEX-45)."""
+        """Take a short step towards a full-text index of one segment; return whether more are to
+        follow (INDEX-45)."""
         with self.database.writing() as connection:
             return search_document.merge(connection)
 
@@ -225,13 +259,16 @@ class Index:
             rows = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
             return {to_path(path): _Known(*cells) for path, *cells in rows}
 
-    # -- looking -----------------------------------------------------------------------------------------------
+    # -- looking
+    # ----------------------------------------------------------------------------------------------
 
     def status(self) -> IndexStatus:
         counts: dict[str, int] = {}
         files = warned = 0
         with contextlib.suppress(Busy, Replaced), self.database.reading() as connection:
-            files, warned = connection.execute("SELECT count(*), count(nullif(warnings, '')) FROM files").fetchone()
+            files, warned = connection.execute(
+                "SELECT count(*), count(nullif(warnings, '')) FROM files"
+            ).fetchone()
             for table in TABLES:
                 (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
         database = self.database
@@ -274,19 +311,25 @@ class _Batch:
             file = earlier[0]
             self._stale.append(file)
             sql = (
-                "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, changed = ? WHERE id = ?"
+                "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, "
+                "changed = ? WHERE id = ?"
             )
             self._connection.execute(sql, (*stat, *stored_cells, file))
         else:
             sql = (
-                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)"
             )
-            file = self._connection.execute(sql, (stored(entry.path), *stat, *stored_cells)).lastrowid
+            file = self._connection.execute(
+                sql, (stored(entry.path), *stat, *stored_cells)
+            ).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
         self._contents[file] = (
             # of a file without facts, an exact search looks at the text itself
-            facts_.content if facts_.content.name else search_document.compose(stored(entry.path), "", truncated=True)
+            facts_.content
+            if facts_.content.name
+            else search_document.compose(stored(entry.path), "", truncated=True)
         )
         return True
 
@@ -335,7 +378,8 @@ def _disk(entry: FileEntry) -> bytes | None:
 
 
 def _facts(entry: FileEntry, data: bytes) -> Facts:
-    """Parse a file to store it, under a limit of its own: a call's end would leave it without facts (INDEX-48)."""
+    """Parse a file to store it, under a limit of its own: a call's end would leave it without facts
+    (INDEX-48)."""
     from . import extract
 
     try:
@@ -349,7 +393,8 @@ def _facts(entry: FileEntry, data: bytes) -> Facts:
 
 
 class IndexBatch(NamedTuple):
-    """Files that one transaction stores or deletes; nobody else works on them until they are done or released."""
+    """Files that one transaction stores or deletes; nobody else works on them until they are done
+    or released."""
 
     entries: tuple[FileEntry, ...]
     gone: tuple[VaultPath, ...]
@@ -369,8 +414,9 @@ def ingest(
     gone: Iterable[VaultPath] = (),
     patience: float = PATIENCE,
 ) -> list[FileEntry]:
-    """Make the rows of some files true, and delete those of others, in one transaction. A file that is not as its entry
-    says is stored as it is now; those that changed again are returned (INDEX-04). Raises: Busy, Replaced."""
+    """Make the rows of some files true, and delete those of others, in one transaction. A file that
+    is not as its entry says is stored as it is now; those that changed again are returned
+    (INDEX-04). Raises: Busy, Replaced."""
 
     def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
         begun_ns = time.time_ns()
@@ -392,7 +438,11 @@ def ingest(
     refused = store(entries, gone)
     if stat is None or not refused:
         return refused
-    now = [FileEntry(entry.path, *file) for entry in refused if (file := looked_at(stat, entry.disk)) is not None]
+    now = [
+        FileEntry(entry.path, *file)
+        for entry in refused
+        if (file := looked_at(stat, entry.disk)) is not None
+    ]
     unstored = {entry.path for entry in refused}.difference(entry.path for entry in now)
     unstored.update(entry.path for entry in store(now, ()))
     return [entry for entry in refused if entry.path in unstored]

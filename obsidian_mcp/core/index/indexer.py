@@ -1,4 +1,5 @@
-"""Keeps the index in step with the files, and decides alone, by `ask`, how current answers are (INDEX-40 to 43)."""
+"""Keeps the index in step with the files, and decides alone, by `ask`, how current answers are
+(INDEX-40 to 43)."""
 
 from __future__ import annotations
 
@@ -28,9 +29,11 @@ FRESH_FILES = 32
 """Up to this many changed files are parsed and stored before a question is answered."""
 BATCH_FILES = 512
 BATCH_BYTES = 8_000_000
-"""One batch is one transaction, of at most so many files and bytes: 0.2 s. Smaller ones cost more a file."""
+"""One batch is one transaction, of at most so many files and bytes: 0.2 s. Smaller ones cost more a
+file."""
 FIRST_FILES = 32
-"""Files of the first batches of a build, so that something is there at once; the later ones are larger."""
+"""Files of the first batches of a build, so that something is there at once; the later ones are
+larger."""
 BATCH_GONE = 500
 """Most removed files whose rows one batch deletes."""
 WRITE_WAIT_SECONDS = 0.1
@@ -48,21 +51,28 @@ T = TypeVar("T")
 
 
 class Indexer:
-    """One per vault, for all threads. `entries` lists the vault's files; it, `read` and `stat` must not wait for a lock
-    that is held while a question is asked."""
+    """One per vault, for all threads. `entries` lists the vault's files; it, `read` and `stat` must
+    not wait for a lock that is held while a question is asked."""
 
     def __init__(
-        self, index: Index, entries: Callable[[], Iterable[FileEntry]], read: Read, stat: Stat | None = None
+        self,
+        index: Index,
+        entries: Callable[[], Iterable[FileEntry]],
+        read: Read,
+        stat: Stat | None = None,
     ) -> None:
         self.index = index
         self.background: Background | None = None
-        """Stores what is pending beside the calls; without one, every question stores everything first."""
+        """Stores what is pending beside the calls; without one, every question stores everything
+        first."""
         self.pdfs = PdfQueue(self)
         self.scan = PendingScan(self)
         self.stored: Observers[None] = Observers()
-        """Told, with the lock held, each time files were stored: they only set a flag or an event."""
+        """Told, with the lock held, each time files were stored: they only set a flag or an
+        event."""
         self.is_patient = False
-        """Whether a question waits until nothing is pending, as where a process answers one question and ends."""
+        """Whether a question waits until nothing is pending, as where a process answers one
+        question and ends."""
         self.read = read
         self._entries = entries
         self.stat = stat
@@ -78,7 +88,8 @@ class Indexer:
         """Paths of batches that are being worked on."""
         self._long: dict[VaultPath, FileEntry] = {}
         self._deferred: set[VaultPath] = set()
-        """Pending files that cannot be stored as they are now; a later notice or question tries them again."""
+        """Pending files that cannot be stored as they are now; a later notice or question tries
+        them again."""
         self._total = 0
         self._epoch = -1
         self._unindexed: set[VaultPath] = set()
@@ -91,15 +102,18 @@ class Indexer:
                 background.stop()
         self.index.close()
 
-    # -- which files are pending -------------------------------------------------------------------------------
+    # -- which files are pending
+    # -------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """Compare all files with the index, by size and time; what differs is pending from now on."""
+        """Compare all files with the index, by size and time; what differs is pending from now
+        on."""
         with self._beginning:
             self._begin()
 
     def begin_once(self) -> None:
-        """`begin`, unless it was done for the present index; of threads that come together one does it for all."""
+        """`begin`, unless it was done for the present index; of threads that come together one does
+        it for all."""
         if self.index.database.epoch != self._epoch:
             with self._beginning:
                 if self.index.database.epoch != self._epoch:
@@ -135,8 +149,11 @@ class Indexer:
         pdfs = tuple(entry for entry in entries if is_pdf(entry.path))
         return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
 
-    def note(self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]) -> None:
-        """Make files pending that changed, appeared or went. Before the first `begin` nothing needs to be noted."""
+    def note(
+        self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]
+    ) -> None:
+        """Make files pending that changed, appeared or went. Before the first `begin` nothing needs
+        to be noted."""
         with self.state:
             if self._epoch < 0 and self._meanwhile is None:
                 return
@@ -230,12 +247,13 @@ class Indexer:
         with self.state:
             return Progress(self._total - len(self._pending), self._total)
 
-    # -- questions ---------------------------------------------------------------------------------------------
+    # -- questions
+    # ---------------------------------------------------------------------------------------------
 
     def ask(self, question: Callable[[Rows], T], *, of_all: bool = False) -> Answer[T]:
-        """Answer a question about many files by the freshness rule; see `query`. One `of_all` would be untrue if it
-        missed a file: it waits for the whole index, as an empty answer does (INDEX-47). Raises: OperationTimeout, and
-        as `query`."""
+        """Answer a question about many files by the freshness rule; see `query`. One `of_all` would
+        be untrue if it missed a file: it waits for the whole index, as an empty answer does
+        (INDEX-47). Raises: OperationTimeout, and as `query`."""
         if of_all and not self._store_whole() and self._is_first():
             raise self._too_early()
         freshness = self.freshness if of_all else self.freshen()
@@ -245,26 +263,37 @@ class Indexer:
         return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
-        """Answer a question from one consistent view of the rows, perhaps twice; rows of files that are gone may still
-        be there. Raises: StorageFailed when the index is lost again and again, and whatever the question raises."""
+        """Answer a question from one consistent view of the rows, perhaps twice; rows of files that
+        are gone may still be there. Raises: StorageFailed when the index is lost again and again,
+        and whatever the question raises."""
         for _ in range(ATTEMPTS):
             with contextlib.suppress(Replaced, Busy), self.index.database.reading() as connection:
-                stamp = Stamp(*connection.execute("SELECT identity, generation FROM state").fetchone())
+                stamp = Stamp(
+                    *connection.execute("SELECT identity, generation FROM state").fetchone()
+                )
                 return question(Rows(connection, stamp))
             self.freshen()
         raise StorageFailed("The index could not be read. Try again in a moment.")
 
     def freshen(self) -> Freshness:
-        """Bring the rows up to date as far as a question may wait for it; what is left then (INDEX-40, 41)."""
+        """Bring the rows up to date as far as a question may wait for it; what is left then
+        (INDEX-40, 41)."""
         self.begin_once()
         with self.state:
             self._deferred.clear()
             is_little, is_first = not self._is_much(), self._is_first()
-            awaited = [*self._pending.items(), *((path, None) for path in self._gone)] if is_little else []
+            awaited = (
+                [*self._pending.items(), *((path, None) for path in self._gone)]
+                if is_little
+                else []
+            )
         if is_little:
             with contextlib.suppress(Busy, Replaced):
-                # Files of many bytes take more than one batch; what changes meanwhile is the background's.
-                while (awaited := self.left_of(awaited)) and self.step(WRITE_WAIT_SECONDS, FRESH_FILES):
+                # Files of many bytes take more than one batch; what changes meanwhile is the
+                # background's.
+                while (awaited := self.left_of(awaited)) and self.step(
+                    WRITE_WAIT_SECONDS, FRESH_FILES
+                ):
                     self._report()
             self.wait(BUILD_WAIT_SECONDS, lambda: bool(self._taken), self._report)
         elif self.background is None or self.is_patient:
@@ -283,36 +312,42 @@ class Indexer:
             return Freshness(len(self._pending), self.progress if self._is_first() else None)
 
     def complete(self) -> None:
-        """Wait, without the vault's lock, until the rows know every file, for a change that must not miss a link
-        (INDEX-43). Raises: OperationTimeout, which says how far the index is."""
+        """Wait, without the vault's lock, until the rows know every file, for a change that must
+        not miss a link (INDEX-43). Raises: OperationTimeout, which says how far the index is."""
         if not self._store_whole():
             raise self._too_early()
 
     def _store_whole(self) -> bool:
-        """Wait until the rows know every file, a first build to the end of the call's time; return whether they do."""
+        """Wait until the rows know every file, a first build to the end of the call's time; return
+        whether they do."""
         self.begin_once()
         with self.state:
             self._deferred.clear()
             self.wake()
             is_built_in_time = current_call.get().limit is not None and self._is_first()
-        return self._store_all(inf, inf if is_built_in_time else PATIENCE) or not self.progress.total
+        return (
+            self._store_all(inf, inf if is_built_in_time else PATIENCE) or not self.progress.total
+        )
 
     def _too_early(self) -> OperationTimeout:
         limit = current_call.get().limit
         return OperationTimeout(
-            f"The index is being built: {self.progress}. This needs all of them; ask for it again in a while.",
+            f"The index is being built: {self.progress}. This needs all of them; ask for it "
+            "again in a while.",
             seconds=None if limit is None else limit.seconds,
         )
 
     def catch_up(self) -> None:
-        """Wait until the rows know a change of many files that was just made, for a while (INDEX-44)."""
+        """Wait until the rows know a change of many files that was just made, for a while
+        (INDEX-44)."""
         if self.background is not None and self.is_behind:
             self.wake()
             self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
 
     def _store_all(self, seconds: float, patience: float = PATIENCE) -> bool:
-        """Store what is pending now in this thread too, for so long, and as the time of the call allows; give up where
-        others hold the database and nothing of it is stored for `patience` seconds. Return whether all is stored."""
+        """Store what is pending now in this thread too, for so long, and as the time of the call
+        allows; give up where others hold the database and nothing of it is stored for `patience`
+        seconds. Return whether all is stored."""
         start, end = time.monotonic(), end_of_wait(seconds)
         last, stuck = end_of_wait(seconds * NEARLY_DONE), start + patience
         with self.state:
@@ -329,7 +364,9 @@ class Indexer:
                 return False
             stored = 0
             try:
-                stored = self.step(WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES)
+                stored = self.step(
+                    WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES
+                )
             except (Busy, Replaced):
                 if now > stuck:
                     return False
@@ -339,7 +376,9 @@ class Indexer:
             self._report()
         return True
 
-    def left_of(self, files: Iterable[tuple[VaultPath, FileEntry | None]]) -> list[tuple[VaultPath, FileEntry | None]]:
+    def left_of(
+        self, files: Iterable[tuple[VaultPath, FileEntry | None]]
+    ) -> list[tuple[VaultPath, FileEntry | None]]:
         """Return those of some pending (None: gone) files that can be stored and are not yet."""
         with self.state:
             return [
@@ -349,7 +388,9 @@ class Indexer:
                 and (path in self._gone if entry is None else self._pending.get(path) == entry)
             ]
 
-    def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> None:
+    def wait(
+        self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None
+    ) -> None:
         """Wait while a condition holds; at most so long, and not to the end of the call's time."""
         end = end_of_wait(seconds)
         while condition() and (seconds_left := end - time.monotonic()) > 0:
@@ -363,14 +404,18 @@ class Indexer:
         if now.total:
             report_progress(now.done, now.total, "Building the index")
 
-    # -- storing -----------------------------------------------------------------------------------------------
+    # -- storing
+    # ----------------------------------------------------------------------------------------------
 
     def step(
-        self, patience: float = PATIENCE, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
+        self,
+        patience: float = PATIENCE,
+        most: int = BATCH_FILES,
+        among: Sequence[FileEntry] | None = None,
     ) -> int:
-        """Store one batch of at most `most` files, `among` these, in this thread; return how many it was about, 0 for
-        none. Others are waited for up to `patience` seconds. Raises: Busy, Replaced (after which everything is
-        pending)."""
+        """Store one batch of at most `most` files, `among` these, in this thread; return how many
+        it was about, 0 for none. Others are waited for up to `patience` seconds. Raises: Busy,
+        Replaced (after which everything is pending)."""
         self.begin_once()
         batch = self.take(most, among)
         if batch is None:
@@ -384,14 +429,22 @@ class Indexer:
         return len(batch.entries) + len(batch.gone)
 
     def ingest(self, batch: IndexBatch, patience: float = PATIENCE) -> list[FileEntry]:
-        """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy, Replaced."""
+        """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy,
+        Replaced."""
         return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
 
-    def take(self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None) -> IndexBatch | None:
-        """The next batch, small at first (INDEX-15); None where others are at it. End it by `done` or `release`."""
+    def take(
+        self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
+    ) -> IndexBatch | None:
+        """The next batch, small at first (INDEX-15); None where others are at it. End it by `done`
+        or `release`."""
         with self.state:
             busy = self._taken | self._deferred
-            gone = [] if among is not None else [path for path in self._gone if path not in busy][:BATCH_GONE]
+            gone = (
+                []
+                if among is not None
+                else [path for path in self._gone if path not in busy][:BATCH_GONE]
+            )
             entries: list[FileEntry] = []
             size = 0
             most = min(most, max(FIRST_FILES, self._total - len(self._pending)))
@@ -399,7 +452,9 @@ class Indexer:
                 path = entry.path
                 if path in busy or self._pending.get(path) != entry:
                     continue
-                if entries and (len(entries) == most or size + entry.size > BATCH_BYTES * most // BATCH_FILES):
+                if entries and (
+                    len(entries) == most or size + entry.size > BATCH_BYTES * most // BATCH_FILES
+                ):
                     break
                 entries.append(entry)
                 size += min(entry.size, facts.BODY_LIMIT)
@@ -408,7 +463,8 @@ class Indexer:
             return IndexBatch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
 
     def done(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
-        """A batch is stored, without the files that were refused: they are no longer as their entries say."""
+        """A batch is stored, without the files that were refused: they are no longer as their
+        entries say."""
         refused_by_path = {entry.path: entry for entry in refused}
         with self.state:
             if batch.epoch != self._epoch:  # in a database that has been replaced since
@@ -433,7 +489,8 @@ class Indexer:
         self.release(batch)
 
     def release(self, batch: IndexBatch, *, later: bool = False) -> None:
-        """A batch was not stored. `later`: not before the next notice or question, because it failed."""
+        """A batch was not stored. `later`: not before the next notice or question, because it
+        failed."""
         with self.state:
             paths = [*(entry.path for entry in batch.entries), *batch.gone]
             self._taken.difference_update(paths)
@@ -442,9 +499,12 @@ class Indexer:
             self.state.notify_all()
 
     def _is_background_at_work(self) -> bool:
-        """Whether files are being worked on, or so many that the background works on them are left."""
+        """Whether files are being worked on, or so many that the background works on them are
+        left."""
         with self.state:
-            return bool(self._taken) or (self._is_much() and not self._pending.keys() <= self._deferred)
+            return bool(self._taken) or (
+                self._is_much() and not self._pending.keys() <= self._deferred
+            )
 
 
 def _is_long(entry: FileEntry) -> bool:

@@ -15,13 +15,15 @@ from .index import Index, Record, Stat
 
 
 class Background(Protocol):
-    """Takes batches or PDFs and stores what is in them, beside the calls (adapters/index_workers.py)."""
+    """Takes batches or PDFs and stores what is in them, beside the calls
+    (adapters/index_workers.py)."""
 
     def wake(self) -> None:
         """There is work. Returns at once; called with the indexer's lock held."""
 
     def stop(self) -> None:
-        """End after the batch that is being stored; a PDF that is being read is read again later."""
+        """End after the batch that is being stored; a PDF that is being read is read again
+        later."""
 
 
 class PdfBackground(Background, Protocol):
@@ -52,7 +54,9 @@ class NoteQueue(Protocol):
     def gone(self) -> frozenset[VaultPath]: ...
     def begin_once(self) -> None: ...
     def step(self) -> int: ...
-    def wait(self, seconds: float, is_left: Callable[[], bool], report: Callable[[], None]) -> object: ...
+    def wait(
+        self, seconds: float, is_left: Callable[[], bool], report: Callable[[], None]
+    ) -> object: ...
 
 
 class PdfQueue:
@@ -70,7 +74,8 @@ class PdfQueue:
             return list(self.files.values())
 
     def next(self) -> FileEntry | None:
-        """Return the smallest PDF to read; None while notes are pending (PDF-3). Raises: Busy, Replaced."""
+        """Return the smallest PDF to read; None while notes are pending (PDF-3). Raises: Busy,
+        Replaced."""
         indexer = self._indexer
         while not indexer.is_behind and indexer.gone and indexer.step():
             pass  # the rows of earlier contents
@@ -85,7 +90,9 @@ class PdfQueue:
         """Store what was read of a PDF; None: another program has. Raises: Busy, Replaced."""
         indexer = self._indexer
         if record is not None:
-            indexer.index.store([record], stat=indexer.stat)  # if it is refused, the change will be noted
+            indexer.index.store(
+                [record], stat=indexer.stat
+            )  # if it is refused, the change will be noted
         with indexer.state:
             if self.files.get(entry.path) == entry:
                 del self.files[entry.path]
@@ -99,7 +106,8 @@ class PdfQueue:
             self._indexer.state.notify_all()
 
     def complete(self) -> bool:
-        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads them."""
+        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads
+        them."""
         total = len(self.unread())
         if self.background is None or not self.background.begin():
             return not total

@@ -16,7 +16,8 @@ from .freshness import CURRENT, Freshness, end_of_wait
 from .index import Busy, Read, Replaced
 
 SCAN_SECONDS = 1.0
-"""A search reads files that are not indexed for so long, and stores matches for half as long again."""
+"""A search reads files that are not indexed for so long, and stores matches for half as long
+again."""
 SCAN_STORED = 256
 """At most so many files are stored for one search."""
 SCAN_BATCH_FILES = 32
@@ -40,7 +41,9 @@ class ScannableIndex(Protocol):
     def left_of(
         self, files: Iterable[tuple[VaultPath, FileEntry | None]]
     ) -> Sequence[tuple[VaultPath, FileEntry | None]]: ...
-    def wait(self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None) -> object: ...
+    def wait(
+        self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None
+    ) -> object: ...
 
 
 class PendingScan:
@@ -52,11 +55,13 @@ class PendingScan:
         """Searches that read pending files now; guarded by the indexer's lock."""
 
     def store_matches(self, weigh: Weigh) -> Freshness:
-        """Read the pending files, newest first, and store those with all, else with most, of a query.
+        """Read the pending files, newest first, and store those with all, else with most, of a
+        query.
 
-        A file that another program writes meanwhile is pending again, with another entry, and what was seen of its
-        earlier contents says nothing about it. It is looked at again while there is time. So the rows are said to be
-        current only where every file that is pending at the end was looked at as it is then, and is no match.
+        A file that another program writes meanwhile is pending again, with another entry, and what
+        was seen of its earlier contents says nothing about it. It is looked at again while there is
+        time. So the rows are said to be current only where every file that is pending at the end
+        was looked at as it is then, and is no match.
         """
         end = end_of_wait(SCAN_SECONDS)
         weights: dict[FileEntry, float | None] = {}
@@ -68,11 +73,19 @@ class PendingScan:
         weighed = {entry: weights[entry] for entry in pending if entry in weights}
         heaviest = max((weight for weight in weighed.values() if weight is not None), default=0)
         unsure = [entry for entry, weight in weighed.items() if weight is None]
-        matches = [entry for entry, weight in weighed.items() if weight and (weight == heaviest or heaviest < 1)]
+        matches = [
+            entry
+            for entry, weight in weighed.items()
+            if weight and (weight == heaviest or heaviest < 1)
+        ]
         matches.sort(key=lambda entry: -(weights[entry] or 0))
         self._store([*matches, *unsure][:SCAN_STORED], end + SCAN_SECONDS / 2)
         unmatched = weights.keys() - {*matches, *unsure}
-        return CURRENT if unmatched.issuperset(self._indexer.pending().values()) else self._indexer.freshness
+        return (
+            CURRENT
+            if unmatched.issuperset(self._indexer.pending().values())
+            else self._indexer.freshness
+        )
 
     def wait_until_done(self) -> None:
         """Wait, in the background, while searches read what is not indexed."""
@@ -80,7 +93,8 @@ class PendingScan:
 
     @contextlib.contextmanager
     def _in_progress(self) -> Iterator[None]:
-        """Keep other threads of this process from parsing: after every read, Python would wait for them 5 ms."""
+        """Keep other threads of this process from parsing: after every read, Python would wait for
+        them 5 ms."""
         state = self._indexer.state
         with state:
             self._running += 1
@@ -96,12 +110,18 @@ class PendingScan:
         return [entry for entry in self._indexer.pending().values() if entry not in weights]
 
     def _weigh(
-        self, entries: Iterable[FileEntry], weigh: Weigh, end: float, weights: dict[FileEntry, float | None]
+        self,
+        entries: Iterable[FileEntry],
+        weigh: Weigh,
+        end: float,
+        weights: dict[FileEntry, float | None],
     ) -> bool:
-        """Add the weight of each file to `weights`; return False where time ended before the last one.
+        """Add the weight of each file to `weights`; return False where time ended before the last
+        one.
 
-        The weight is None where the bytes do not say what the file holds: it cannot be read, another program is
-        writing it at this moment, or only its beginning was read, because it is long. Storing the file answers that.
+        The weight is None where the bytes do not say what the file holds: it cannot be read,
+        another program is writing it at this moment, or only its beginning was read, because it is
+        long. Storing the file answers that.
         """
         for entry in entries:
             if time.monotonic() > end:
@@ -116,12 +136,16 @@ class PendingScan:
 
     def _store(self, entries: Sequence[FileEntry], end: float) -> None:
         """Store files, until `end` where others hold the database or are at these files."""
-        awaited: Sequence[tuple[VaultPath, FileEntry | None]] = [(entry.path, entry) for entry in entries]
+        awaited: Sequence[tuple[VaultPath, FileEntry | None]] = [
+            (entry.path, entry) for entry in entries
+        ]
         while (awaited := self._indexer.left_of(awaited)) and time.monotonic() < end:
             stored = 0
             with contextlib.suppress(Busy, Replaced):
                 stored = self._indexer.step(
-                    STORE_WAIT_SECONDS, SCAN_BATCH_FILES, [entry for _, entry in awaited if entry is not None]
+                    STORE_WAIT_SECONDS,
+                    SCAN_BATCH_FILES,
+                    [entry for _, entry in awaited if entry is not None],
                 )
             if not stored:  # others are at them
                 with self._indexer.state:

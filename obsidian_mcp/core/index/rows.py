@@ -1,5 +1,5 @@
-"""Queries of the index's tables, from one consistent view of them (specs/index.md), and the one way from a column to
-paths: the files that have rows, by the numbers of their rows."""
+"""Queries of the index's tables, from one consistent view of them (specs/index.md), and the one way
+from a column to paths: the files that have rows, by the numbers of their rows."""
 
 from __future__ import annotations
 
@@ -41,11 +41,13 @@ TABLES: Mapping[str, type[NamedTuple]] = {
     "inline_fields": InlineFieldFact,
     "list_items": ListItemsFact,
 }
-"""Every table is a field of `Facts`. Its columns are `file`, the position `n`, and the fields of the tuple."""
+"""Every table is a field of `Facts`. Its columns are `file`, the position `n`, and the fields of
+the tuple."""
 
 PROPERTIES = ("properties",)
 WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
-"""Tables with key, name, type and JSON value of the properties of notes, without and with inline fields."""
+"""Tables with key, name, type and JSON value of the properties of notes, without and with inline
+fields."""
 
 Target = tuple[str, bool]
 """A link's path, and whether it is the path of a card, which is no link text."""
@@ -59,8 +61,9 @@ class Stamp(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """One consistent view. Its paths may be those of files that are gone by now. A question about few rows gets them
-    with their paths, by a join; one about a whole column gets numbers of files."""
+    """One consistent view. Its paths may be those of files that are gone by now. A question about
+    few rows gets them with their paths, by a join; one about a whole column gets numbers of
+    files."""
 
     connection: Connection
     stamp: Stamp
@@ -82,12 +85,17 @@ class Rows(NamedTuple):
 
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
-        file_row = self.connection.execute("SELECT id, warnings FROM files WHERE path = ?", (stored(path),)).fetchone()
+        file_row = self.connection.execute(
+            "SELECT id, warnings FROM files WHERE path = ?", (stored(path),)
+        ).fetchone()
         if file_row is None:
             return None
         file, warnings = file_row
         lists: dict[str, Any] = {
-            table: tuple(row(*cells) for _, _, *cells in self.column(table, ", ".join(row._fields), files=[file]))
+            table: tuple(
+                row(*cells)
+                for _, _, *cells in self.column(table, ", ".join(row._fields), files=[file])
+            )
             for table, row in TABLES.items()
         }
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
@@ -97,7 +105,8 @@ class Rows(NamedTuple):
         return [link for _, link in self._select("links", "files.path = ?", [stored(path)])]
 
     def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
-        """Return the links of some files, and every link to a part of a file, by path and order in the file."""
+        """Return the links of some files, and every link to a part of a file, by path and order in
+        the file."""
         source_paths = json.dumps([stored(path) for path in sources])
         return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [source_paths])
 
@@ -113,12 +122,21 @@ class Rows(NamedTuple):
         return self.connection.execute(sql)
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
-        """Return every link with one of these keys and the file that holds it, by path and order in the file."""
-        return self._select("links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])])
+        """Return every link with one of these keys and the file that holds it, by path and order in
+        the file."""
+        return self._select(
+            "links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])]
+        )
 
-    def targets(self, paths: Iterable[VaultPath] | None = None) -> Iterator[tuple[VaultPath, list[Target]]]:
-        """Yield the files that have links (of `paths`, or all) with the targets of their links, in order."""
-        sql = "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = t.file"
+    def targets(
+        self, paths: Iterable[VaultPath] | None = None
+    ) -> Iterator[tuple[VaultPath, list[Target]]]:
+        """Yield the files that have links (of `paths`, or all) with the targets of their links, in
+        order."""
+        sql = (
+            "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = "
+            "t.file"
+        )
         values: list[str] = []
         if paths is not None:
             sql += f" WHERE files.path {IN_LIST}"
@@ -129,13 +147,19 @@ class Rows(NamedTuple):
 
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Return the files that hold a link with one of these keys."""
-        sql = f"SELECT DISTINCT files.path FROM links t JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"  # noqa: S608 - our own words
+        sql = (
+            "SELECT DISTINCT files.path FROM links t "  # noqa: S608 - our own words
+            f"JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"
+        )
         rows = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
         return {to_path(path) for (path,) in rows}
 
     def changed_since(self, generation: int) -> dict[int, VaultPath]:
-        """Return the files whose rows are newer than a generation of the same identity, by their numbers."""
-        rows = self.connection.execute("SELECT id, path FROM files WHERE changed > ?", (generation,))
+        """Return the files whose rows are newer than a generation of the same identity, by their
+        numbers."""
+        rows = self.connection.execute(
+            "SELECT id, path FROM files WHERE changed > ?", (generation,)
+        )
         return {number: to_path(path) for number, path in rows}
 
     def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
@@ -146,20 +170,30 @@ class Rows(NamedTuple):
 
     def paths(self) -> dict[int, VaultPath]:
         """Return every file by its number."""
-        paths_by_number: dict[int, VaultPath] = dict(self.connection.execute("SELECT id, path FROM files"))
+        paths_by_number: dict[int, VaultPath] = dict(
+            self.connection.execute("SELECT id, path FROM files")
+        )
         for number, path in paths_by_number.items():
             if path.startswith("/"):
                 paths_by_number[number] = to_path(path)
         return paths_by_number
 
     def column(
-        self, table: str, fields: str, key: str | None = None, files: Collection[int] | None = None, where: str = "TRUE"
+        self,
+        table: str,
+        fields: str,
+        key: str | None = None,
+        files: Collection[int] | None = None,
+        where: str = "TRUE",
     ) -> Iterator[Any]:
-        """Yield file number, place in the file and `fields` of the rows of a table, by file and place. Of all keys or
-        one, and of all files or some; `where` is one more condition. For the paths see `FileNumbers`."""
+        """Yield file number, place in the file and `fields` of the rows of a table, by file and
+        place. Of all keys or one, and of all files or some; `where` is one more condition. For the
+        paths see `FileNumbers`."""
         sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []  # noqa: S608 - our own names
         if key is not None:
-            sql += " AND key = ?" if files is None else " AND +key = ?"  # the rows of a file are quicker to find
+            sql += (
+                " AND key = ?" if files is None else " AND +key = ?"
+            )  # the rows of a file are quicker to find
             values.append(key if key.isascii() else printable(key))
         if files is not None:
             sql += f" AND file {IN_LIST}"
@@ -173,7 +207,9 @@ class Rows(NamedTuple):
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Return the occurrences of a tag and of its descendants."""
-        return self._select("tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"])
+        return self._select(
+            "tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"]
+        )
 
     def properties(
         self, key: str, tables: Sequence[str] = PROPERTIES
@@ -196,9 +232,15 @@ class Rows(NamedTuple):
         }
 
     def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
-        """JSON of every different value of the properties with exactly this name, and the numbers of their files."""
-        sql = "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP BY value"
-        for value, files in self.connection.execute(sql, (printable(name.lower()), printable(name))):
+        """JSON of every different value of the properties with exactly this name, and the numbers
+        of their files."""
+        sql = (
+            "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP "
+            "BY value"
+        )
+        for value, files in self.connection.execute(
+            sql, (printable(name.lower()), printable(name))
+        ):
             yield value, json.loads(f"[{files}]")
 
     def list_items(self, path: VaultPath) -> str | None:
@@ -213,8 +255,8 @@ class Rows(NamedTuple):
     def tasks(
         self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> list[tuple[VaultPath, TaskFact]]:
-        """Every task with a day in this range in its line, but those with one of these marks; and every task that may
-        have an id or depend on one."""
+        """Every task with a day in this range in its line, but those with one of these marks; and
+        every task that may have an id or depend on one."""
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
         sql = f"SELECT files.path, {columns} FROM tasks t"  # noqa: S608 - our own names
         conditions = [f"t.mark NOT {IN_LIST}"]
@@ -223,7 +265,8 @@ class Rows(NamedTuple):
             conditions.append("t.first_day <= ? AND t.last_day >= ?")
             values += [days[1], days[0]]
         rows = self.connection.execute(
-            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(conditions)})", values
+            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(conditions)})",
+            values,
         )
         return [(to_path(path), TaskFact(*cells)) for path, *cells in rows]
 
@@ -234,7 +277,9 @@ class Rows(NamedTuple):
 
     def warnings(self) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""
-        rows = self.connection.execute("SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path")
+        rows = self.connection.execute(
+            "SELECT path, warnings FROM files WHERE warnings != '' ORDER BY path"
+        )
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in rows}
 
     def unreadable(self) -> dict[VaultPath, tuple[str, ...]]:
@@ -273,7 +318,8 @@ class FileNumbers:
         self._known: tuple[Stamp | None, int, NumberedFiles] = (None, -1, NumberedFiles({}, {}))
 
     def at(self, rows: Rows) -> NumberedFiles:
-        """Return the files of these rows and the catalog; all are read only where the rows are of another index."""
+        """Return the files of these rows and the catalog; all are read only where the rows are of
+        another index."""
         generation = self.catalog.generation
         with self._lock:
             stamp, known_generation, known_files = self._known
@@ -295,11 +341,19 @@ class FileNumbers:
             if not is_same:
                 files = {**known_files.paths, **known_files.gone, **changed}
                 if len(files) != count:  # some rows were deleted
-                    numbers = {number for (number,) in rows.connection.execute("SELECT id FROM files")}
+                    numbers = {
+                        number for (number,) in rows.connection.execute("SELECT id FROM files")
+                    }
                     files = {number: path for number, path in files.items() if number in numbers}
                 there = self.catalog.by_path()
                 # with the strings of the catalog, so that those of the rows can be freed
-                paths = {number: entry.path for number, path in files.items() if (entry := there.get(path))}
-                known_files = NumberedFiles(paths, {number: files[number] for number in files.keys() - paths.keys()})
+                paths = {
+                    number: entry.path
+                    for number, path in files.items()
+                    if (entry := there.get(path))
+                }
+                known_files = NumberedFiles(
+                    paths, {number: files[number] for number in files.keys() - paths.keys()}
+                )
             self._known = (rows.stamp, generation, known_files)
             return known_files

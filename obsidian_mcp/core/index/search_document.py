@@ -1,4 +1,5 @@
-"""The searchable contents of one file, and the tables that store them (specs/search.md, SEARCH-20 to 29)."""
+"""The searchable contents of one file, and the tables that store them (specs/search.md, SEARCH-20
+to 29)."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ TRUNCATED = 4
 UNDERSCORES = 16
 """The text has underscores: letters of regular expressions, but not of words."""
 ODD_FIELDS = 8
-"""An alias, heading or tag has a word that the text lacks, because it is written with escapes there."""
+"""An alias, heading or tag has a word that the text lacks, because it is written with escapes
+there."""
 ITEMS = f" {analysis.GAP} {analysis.GAP} "
 """Separates the aliases, headings or tags of a note, so that no phrase spans two of them."""
 
@@ -28,7 +30,8 @@ class SearchContent(NamedTuple):
     """Only `text` is as in the file; the other texts are prepared by `analysis.spread`."""
 
     text: str = ""
-    """The body with its frontmatter; of a canvas the texts of its cards, an empty line between two."""
+    """The body with its frontmatter; of a canvas the texts of its cards, an empty line between
+    two."""
     body: str = ""
     name: str = ""
     """File name without extension."""
@@ -58,7 +61,8 @@ def compose(
     truncated: bool = False,
     structure: bytes = b"",
 ) -> SearchContent:
-    """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties` are names."""
+    """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties`
+    are names."""
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
     body = analysis.spread(text)
@@ -77,7 +81,9 @@ def compose(
     distinct.update(analysis.words(" ".join(fields).replace(analysis.GAP, " ")))
     if "_" in text:
         odd |= UNDERSCORES
-    if any(analysis.fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()):
+    if any(
+        analysis.fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()
+    ):
         odd |= ODD_KEYS
     if max(map(len, distinct), default=0) > analysis.LONGEST_WORD:
         odd |= ODD_WORDS
@@ -95,26 +101,36 @@ SCHEMA = (
     structure BLOB NOT NULL, text TEXT NOT NULL)""",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
     "CREATE INDEX texts_odd ON texts (odd) WHERE odd != 0",
-    # Numbered in the order of their first appearance, in a batch the most frequent first: low numbers are common words.
+    # Numbered in the order of their first appearance, in a batch the most frequent first: low
+    # numbers are common words.
     "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, plain TEXT)",
-    # `analysis.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond ASCII.
+    # `analysis.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond
+    # ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
-    "INSERT INTO search (search, rank) VALUES ('automerge', 16)",  # fewer merges: half the time of a build
+    # fewer merges: half the time of a build
+    "INSERT INTO search (search, rank) VALUES ('automerge', 16)",
 )
-"""Every row depends on the bytes and the path of its file alone; `words` may hold more than the files do."""
+"""Every row depends on the bytes and the path of its file alone; `words` may hold more than the
+files do."""
 
 FEW_SEGMENTS = 8
-"""A search looks up its words in each segment. A build leaves 10 to 22, and every change adds one."""
+"""A search looks up its words in each segment. A build leaves 10 to 22, and every change adds
+one."""
 MERGED_PAGES = 64
 """Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
 
 _PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  # noqa: S608 - our own names
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
-_DROP = f"INSERT INTO search (search, rowid, {_FIELDS}) VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
+_DROP = (
+    f"INSERT INTO search (search, rowid, {_FIELDS}) "  # noqa: S608
+    f"VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"
+)
 _OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
 
 
-def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int, SearchContent]) -> None:
+def write(
+    connection: Connection, dropped: Iterable[int], contents: Mapping[int, SearchContent]
+) -> None:
     """Delete the old contents of files, and then write new ones."""
     for file in dropped:
         old = connection.execute(_OLD, (file,)).fetchone()
@@ -122,7 +138,8 @@ def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int,
             connection.execute(_DROP, (file, analysis.spread(old[1]), *old[2:]))
             connection.execute("DELETE FROM texts WHERE file = ?", (file,))
     connection.executemany(
-        _PUT_TEXT, ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in contents.items())
+        _PUT_TEXT,
+        ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in contents.items()),
     )
     connection.executemany(_PUT, ((file, *new[1:7]) for file, new in contents.items()))
     counts: Counter[str] = Counter()
@@ -130,12 +147,16 @@ def write(connection: Connection, dropped: Iterable[int], contents: Mapping[int,
         counts.update(content.words.split())
     connection.executemany(
         "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
-        ((word, None if word.isascii() else analysis.plain(word)) for word, _ in counts.most_common()),
+        (
+            (word, None if word.isascii() else analysis.plain(word))
+            for word, _ in counts.most_common()
+        ),
     )
 
 
 def merge(connection: Connection) -> bool:
-    """Go on merging the segments of the full-text index into one; return False once there are few."""
+    """Go on merging the segments of the full-text index into one; return False once there are
+    few."""
     (segments,) = connection.execute("SELECT count(DISTINCT segid) FROM search_idx").fetchone()
     if segments <= FEW_SEGMENTS:
         return False

@@ -74,7 +74,10 @@ class Texts(NamedTuple):
 
     def read_note(self, path: str) -> NoteText | None:
         """Return the text of a note as it is embedded; None where it has no rows."""
-        sql = "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = ? AND digest NOTNULL"
+        sql = (
+            "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = "
+            "? AND digest NOTNULL"
+        )
         row = self.connection.execute(sql, (stored(path),)).fetchone()
         if row is None:
             return None

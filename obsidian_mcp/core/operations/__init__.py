@@ -1,1 +1,2 @@
-"""What users ask of a vault, carried out: each file is one use case, above the files and changes of `core/vault`."""
+"""What users ask of a vault, carried out: each file is one use case, above the files and changes of
+`core/vault`."""

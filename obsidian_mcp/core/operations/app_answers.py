@@ -1,5 +1,6 @@
-"""Answers of the running app, which names the files, in the shape of our own (backend `cli`). Hidden files do not
-exist; where there are any, the app is not asked about links, for which it would count them."""
+"""Answers of the running app, which names the files, in the shape of our own (backend `cli`).
+Hidden files do not exist; where there are any, the app is not asked about links, for which it would
+count them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,8 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
 def found(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot be asked."""
+    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot
+    be asked."""
     if vault.app is None:
         return None
     try:
@@ -32,7 +34,8 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]]:
-    """Return our references that the app confirms, and its own without a line; without the app all of ours."""
+    """Return our references that the app confirms, and its own without a line; without the app all
+    of ours."""
     if (app := _asked_about_links(vault)) is None:
         return outgoing, backlinks
     try:
@@ -40,17 +43,28 @@ def links(
         linking = _known(vault, app.backlinks(path))
     except NoteNotFound:  # too new for the app
         return outgoing, backlinks
-    out = [reference for reference in outgoing if reference.target is None or reference.target in targets]
+    out = [
+        reference
+        for reference in outgoing
+        if reference.target is None or reference.target in targets
+    ]
     linked = {reference.target for reference in outgoing}
-    out += [Reference(path, target, _placeless(target)) for target in targets if target not in linked]
+    out += [
+        Reference(path, target, _placeless(target)) for target in targets if target not in linked
+    ]
     back = [reference for reference in backlinks if reference.source in linking]
     sources = {reference.source for reference in backlinks}
-    back += [Reference(source, path, _placeless(path)) for source in linking if source not in sources]
+    back += [
+        Reference(source, path, _placeless(path)) for source in linking if source not in sources
+    ]
     return out, back
 
 
-def unconnected(vault: Vault, question: Literal["orphans", "dead_ends"]) -> tuple[tuple[VaultPath, ...], str | None]:
-    """Return the notes that no other file links to, or those without a link, and the notice of our index."""
+def unconnected(
+    vault: Vault, question: Literal["orphans", "dead_ends"]
+) -> tuple[tuple[VaultPath, ...], str | None]:
+    """Return the notes that no other file links to, or those without a link, and the notice of our
+    index."""
     if (app := _asked_about_links(vault)) is not None:
         named = app.orphans() if question == "orphans" else app.deadends()
         return tuple(path for path in _known(vault, named) if is_note(path)), None
@@ -59,17 +73,23 @@ def unconnected(vault: Vault, question: Literal["orphans", "dead_ends"]) -> tupl
 
 
 def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Reference]:
-    """Return our broken links without those to files that the app finds, and those that only the app knows, without a
-    line; without the app all of ours."""
+    """Return our broken links without those to files that the app finds, and those that only the
+    app knows, without a line; without the app all of ours."""
     if (app := _asked_about_links(vault)) is None:
         return references
     listed = {name: _known(vault, sources) for name, sources in app.unresolved().items()}
     names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in references]
     confirmed = [
-        reference for reference, name in zip(references, names, strict=True) if reference.target or name in listed
+        reference
+        for reference, name in zip(references, names, strict=True)
+        if reference.target or name in listed
     ]
     unlisted = listed.keys() - set(names)
-    confirmed += [Reference(source, None, _placeless(name)) for name in sorted(unlisted) for source in listed[name]]
+    confirmed += [
+        Reference(source, None, _placeless(name))
+        for name in sorted(unlisted)
+        for source in listed[name]
+    ]
     return confirmed
 
 

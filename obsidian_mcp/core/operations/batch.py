@@ -1,4 +1,5 @@
-"""Several calls as one change: worked out on a draft without the vault's lock, and made under it (specs/batch.md)."""
+"""Several calls as one change: worked out on a draft without the vault's lock, and made under it
+(specs/batch.md)."""
 
 from __future__ import annotations
 
@@ -33,8 +34,9 @@ class DraftedChange(PlannedChange):
 
 
 class CallSequence:
-    """Calls that are made as one change. A call that works for long holds nobody up: the draft needs no lock, and what
-    others write meanwhile is noticed when the change is made (BATCH-03, INDEX-43)."""
+    """Calls that are made as one change. A call that works for long holds nobody up: the draft
+    needs no lock, and what others write meanwhile is noticed when the change is made (BATCH-03,
+    INDEX-43)."""
 
     def __init__(self, vault: Vault, calls: Sequence[Call]) -> None:
         self._vault = vault
@@ -46,14 +48,18 @@ class CallSequence:
     def make(self, *, dry_run: bool = False) -> DraftedChange:
         """Make the calls, all or none.
 
-        Raises: AppError of a call, with its number as `call` in the data, also where another program has changed its
-        file meanwhile; what `Vault.commit` raises about the change as a whole.
+        Raises: AppError of a call, with its number as `call` in the data, also where another
+        program has changed its file meanwhile; what `Vault.commit` raises about the change as a
+        whole.
         """
         self._vault.refresh()
         try:
             return bulk.make(self._vault, "batch", self._draft, dry_run=dry_run, awaits_index=False)
         except (StaleEtag, NoteExists, NoteNotFound) as error:
-            if "call" not in error.data and (call := self._call_of(str(error.data.get("path")))) is not None:
+            if (
+                "call" not in error.data
+                and (call := self._call_of(str(error.data.get("path")))) is not None
+            ):
                 error.data["call"] = call
             raise
 
@@ -67,11 +73,14 @@ class CallSequence:
             drafted.close()
         for operation in operations:
             self._check_removal(operation)
-        return DraftedChange(steps=tuple(operations), answers=tuple(answers), asks_index=drafted.asks_index)
+        return DraftedChange(
+            steps=tuple(operations), answers=tuple(answers), asks_index=drafted.asks_index
+        )
 
     def _check_removal(self, operation: Operation) -> None:
-        """Check that a file which is deleted for good is still as the first draft saw it: an edit is made again from
-        the new text, but a deletion would take along what nobody has seen. Raises: StaleEtag."""
+        """Check that a file which is deleted for good is still as the first draft saw it: an edit
+        is made again from the new text, but a deletion would take along what nobody has seen.
+        Raises: StaleEtag."""
         if isinstance(operation, Remove) and operation.permanent:
             first_bytes = self._removed.setdefault(operation.disk, operation.before)
             if first_bytes != operation.before:

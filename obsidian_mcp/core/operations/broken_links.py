@@ -1,4 +1,5 @@
-"""Links that lead to no file, or to a part that a note lacks, and what was likely meant (LINK-50, LINK-51)."""
+"""Links that lead to no file, or to a part that a note lacks, and what was likely meant (LINK-50,
+LINK-51)."""
 
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ _numbers = re.compile(r"\d+").findall
 
 
 def broken_links(vault: Vault) -> Answer[Sequence[Reference]]:
-    """Return the vault's broken links by source and order in it; with the backend `cli`, those of the app."""
+    """Return the vault's broken links by source and order in it; with the backend `cli`, those of
+    the app."""
     answer = vault.graph.broken_links()
     return Answer(app_answers.broken_links(vault, answer.value), answer.freshness, answer.cut)
 
@@ -37,12 +39,16 @@ def missing_part(reference: Reference) -> str:
     """Return what a broken link does not find: file, heading or block."""
     if reference.target is None:
         return "file"
-    return "block" if segments(reference.link.subpath)[-1].strip().startswith(("^", "[^")) else "heading"
+    return (
+        "block"
+        if segments(reference.link.subpath)[-1].strip().startswith(("^", "[^"))
+        else "heading"
+    )
 
 
 def line_of(vault: Vault, reference: Reference) -> int | None:
-    """Return the 1-based line of a link, of one in a property too; None for cards, and where a note has changed or is
-    too large to be read, or gone."""
+    """Return the 1-based line of a link, of one in a property too; None for cards, and where a note
+    has changed or is too large to be read, or gone."""
     if reference.link.kind != "property":
         return reference.line
     entry = vault.catalog.get(reference.source)
@@ -57,10 +63,15 @@ def line_of(vault: Vault, reference: Reference) -> int | None:
 
 
 def likely_link(vault: Vault, reference: Reference) -> str | None:
-    """Return the link as it would lead to the file or part that is nearest in name; None where none is near (LINK-51).
-    Notes are also found by an alias, which the link then shows."""
+    """Return the link as it would lead to the file or part that is nearest in name; None where none
+    is near (LINK-51). Notes are also found by an alias, which the link then shows."""
     checkpoint()
-    link, target, subpath, path = reference.link, reference.target, reference.link.subpath, str(reference.link.path)
+    link, target, subpath, path = (
+        reference.link,
+        reference.target,
+        reference.link.subpath,
+        str(reference.link.path),
+    )
     display = link.display
     if target is not None:
         if (near := _near_part(vault, target, segments(subpath)[-1].strip())) is None:
@@ -76,8 +87,13 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
         if link.kind == "card":
             return f"{target}{subpath}"
         style: Style = "wiki" if "[[" in link.original else "markdown"
-        link_format: LinkFormat = "relative" if is_relative(path) else "absolute" if "/" in path else "shortest"
-        path = write_path(vault.catalog, target, reference.source, style, link_format, subpath=subpath) or ""
+        link_format: LinkFormat = (
+            "relative" if is_relative(path) else "absolute" if "/" in path else "shortest"
+        )
+        path = (
+            write_path(vault.catalog, target, reference.source, style, link_format, subpath=subpath)
+            or ""
+        )
         if not path:
             return None
     bang = "!" if link.kind == "embed" else ""
@@ -88,7 +104,8 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
 
 
 def _near_file(vault: Vault, path: str) -> VaultPath | None:
-    """Return the file with the most similar name that has all numbers of it: another day is another note."""
+    """Return the file with the most similar name that has all numbers of it: another day is another
+    note."""
     name = name_key(basename(VaultPath(path)))
     numbers = set(_numbers(name))
 
@@ -116,7 +133,9 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
         parts = {block.id.lower(): f"^{block.id}" for block in note.block_ids}
         part = part[1:].lower()
     else:
-        parts = {heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline}
+        parts = {
+            heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline
+        }
         part = heading_key(part)
     near = nearest(part, parts, NEAR_NAMES_SHOWN)
     return parts[near[0]] if near else None

@@ -1,4 +1,5 @@
-"""One change to many notes: which notes are meant, their new texts, and how it is made (specs/tools.md, TOOL-14)."""
+"""One change to many notes: which notes are meant, their new texts, and how it is made
+(specs/tools.md, TOOL-14)."""
 
 from __future__ import annotations
 
@@ -51,25 +52,38 @@ def selected(
     *,
     is_read: bool = True,
 ) -> Selection:
-    """Return the files of `names`, or those that an exact search for `query` finds and `accepts`, by path.
+    """Return the files of `names`, or those that an exact search for `query` finds and `accepts`,
+    by path.
 
-    Where the change reads them (`is_read`), what a search finds and nobody can read, because it is too large, is left
-    out and named: one such file would hinder the change of all others.
+    Where the change reads them (`is_read`), what a search finds and nobody can read, because it is
+    too large, is left out and named: one such file would hinder the change of all others.
 
-    Raises: InvalidArguments for both or neither, and where nothing is found; NoteNotFound, AmbiguousName, QueryInvalid.
+    Raises: InvalidArguments for both or neither, and where nothing is found; NoteNotFound,
+    AmbiguousName, QueryInvalid.
     """
     if bool(names) == bool(query.strip()):
-        raise InvalidArguments("Give either names (a list of notes) or query (a search that finds them).")
+        raise InvalidArguments(
+            "Give either names (a list of notes) or query (a search that finds them)."
+        )
     if names:
         return Selection(list({entry.path: entry for entry in map(vault.find, names)}.values()))
     vault.indexer.complete()  # what is changed must be all that the query finds (INDEX-43)
     dated = with_days(query, lambda: vault.calendar.today)
-    hits = vault.search.find(Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40))
+    hits = vault.search.find(
+        Request(dated, "exact", limit=MOST_NOTES, snippets=0, characters=1 << 40)
+    )
     assert isinstance(hits, Hits)  # noqa: S101  an ungrouped search answers with Hits
     if hits.total > MOST_NOTES:
-        raise InvalidArguments(f"The query finds {hits.total:,} files, more than {MOST_NOTES:,}. Narrow it.")
-    entries = [entry for hit in hits.hits if (entry := vault.catalog.get(hit.path)) and accepts(entry.path)]
-    notes = sorted((entry for entry in entries if not (is_read and entry.is_too_large)), key=lambda entry: entry.path)
+        raise InvalidArguments(
+            f"The query finds {hits.total:,} files, more than {MOST_NOTES:,}. Narrow it."
+        )
+    entries = [
+        entry for hit in hits.hits if (entry := vault.catalog.get(hit.path)) and accepts(entry.path)
+    ]
+    notes = sorted(
+        (entry for entry in entries if not (is_read and entry.is_too_large)),
+        key=lambda entry: entry.path,
+    )
     unsearched = (hits.incomplete,) if hits.incomplete else ()
     if not notes:
         from .query_advice import advise  # needed where nothing is found
@@ -87,8 +101,9 @@ def rewriting(
     label: str,
     in_canvas: Callable[[str], str] | None = None,
 ) -> PlannedChange:
-    """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if given. What stays the
-    same is left out. Raises: NotText, OperationTimeout, and what `change` raises, with the path."""
+    """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if
+    given. What stays the same is left out. Raises: NotText, OperationTimeout, and what `change`
+    raises, with the path."""
     rewritten_files = []
     size = 0
     for count, entry in enumerate(entries):
@@ -97,7 +112,10 @@ def rewriting(
         content = vault.read_text(entry) if is_canvas else vault.read_note(entry)
         try:
             after = (in_canvas if in_canvas and is_canvas else change)(content.text.body)
-        except (PropertiesUnreadable, StorageFailed) as error:  # nobody can tell which note of several is meant
+        except (
+            PropertiesUnreadable,
+            StorageFailed,
+        ) as error:  # nobody can tell which note of several is meant
             message = f"{str(entry.path)!r}: {error.message} Nothing was written."
             raise type(error)(message, path=entry.path, **error.data) from error
         if after != content.text.body:
@@ -107,12 +125,19 @@ def rewriting(
     return PlannedChange(tuple(rewritten_files))
 
 
-def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = False, awaits_index: bool = True) -> P:
+def make(
+    vault: Vault,
+    tool: str,
+    plan: Callable[[], P],
+    *,
+    dry_run: bool = False,
+    awaits_index: bool = True,
+) -> P:
     """Make the change that `plan` plans without holding up other calls.
 
-    Where files change meanwhile it is planned again, at last while nobody else may write (SAFE-23). With `awaits_index`
-    the index is waited for before the first plan, so that no plan waits for it under the lock (INDEX-43); a plan that
-    may do without it waits by itself.
+    Where files change meanwhile it is planned again, at last while nobody else may write (SAFE-23).
+    With `awaits_index` the index is waited for before the first plan, so that no plan waits for it
+    under the lock (INDEX-43); a plan that may do without it waits by itself.
 
     Raises: what `plan` and `Vault.commit` raise; OperationTimeout during a first build.
     """
@@ -133,7 +158,8 @@ def make(vault: Vault, tool: str, plan: Callable[[], P], *, dry_run: bool = Fals
             planned = error
         with vault.changing():
             if isinstance(planned, AppError) or planned.depends_on_all:
-                vault.look_everywhere()  # else links would be left behind that were written a moment ago (WATCH-10)
+                # else links would be left behind that were written a moment ago (WATCH-10)
+                vault.look_everywhere()
                 if vault.catalog.revision != revision:
                     continue
             if isinstance(planned, AppError):

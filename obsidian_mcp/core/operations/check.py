@@ -19,7 +19,13 @@ from obsidian_mcp.core.note import canvas, counts
 from obsidian_mcp.core.search.similar import near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
 from obsidian_mcp.core.text.text import too_large, write_count
-from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, extension, is_note, parent
+from obsidian_mcp.core.text.vault_path import (
+    CANVAS_EXTENSION,
+    VaultPath,
+    extension,
+    is_note,
+    parent,
+)
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound, NotText, PermissionDenied, StorageFailed
 
@@ -29,7 +35,8 @@ from .tasks import find_tasks
 STUB_WORDS = 5
 """Words below which a note is a stub."""
 NOTES_OF_KIND, SHARE_OF_KIND = 4, 0.75
-"""Notes that make a kind, and the share of them that must have a property which the others then lack."""
+"""Notes that make a kind, and the share of them that must have a property which the others then
+lack."""
 EVERY_NOTE_MAY = frozenset(("tags", "aliases", "cssclasses", "publish"))
 """Properties that say nothing of the kind of a note."""
 PLURALS = ("s", "es", "n", "en")
@@ -48,7 +55,8 @@ class CheckFinding:
 
 class Findings(NamedTuple):
     findings: Sequence[Callable[[], CheckFinding]]
-    """Each is worked out when it is shown: to find what was meant takes longer than to find what is broken."""
+    """Each is worked out when it is shown: to find what was meant takes longer than to find what is
+    broken."""
     note: str | None = None
     """What was not looked at."""
 
@@ -69,7 +77,9 @@ class Check(NamedTuple):
 def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     meant = likely_link(vault, reference)
     text = f"{reference.link.original}: no such {missing_part(reference)}"
-    return CheckFinding(reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text)
+    return CheckFinding(
+        reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text
+    )
 
 
 def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
@@ -118,19 +128,29 @@ def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> list[partial[CheckFinding]
             words = counts.count(_headings_and_embeds.sub("", own)).words
             if words < STUB_WORDS:
                 stubs.append((path, words))
-    return [partial(CheckFinding, path, None, write_count(words, "word")) for path, words in sorted(stubs)]
+    return [
+        partial(CheckFinding, path, None, write_count(words, "word"))
+        for path, words in sorted(stubs)
+    ]
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
     pairs, is_whole = vault.graph.evaluate_texts(near_duplicates).value
-    findings = [partial(CheckFinding, path, None, f"{same:.0%} the same as {twin}") for path, twin, same in pairs]
-    return Findings(findings, None if is_whole else "Only the notes that were changed last were compared.")
+    findings = [
+        partial(CheckFinding, path, None, f"{same:.0%} the same as {twin}")
+        for path, twin, same in pairs
+    ]
+    return Findings(
+        findings, None if is_whole else "Only the notes that were changed last were compared."
+    )
 
 
 def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
     uses = {use.tag.lower(): use for use in vault.graph.tags().value}
     for key, use in uses.items():
-        forms = [f"{key}{ending}" for ending in PLURALS] + ([f"{key[:-1]}ies"] if key.endswith("y") else [])
+        forms = [f"{key}{ending}" for ending in PLURALS] + (
+            [f"{key[:-1]}ies"] if key.endswith("y") else []
+        )
         alike = [uses[form] for form in forms if form in uses and len(key.rpartition("/")[2]) > 2]
         if alike or len(use.spellings) > 1:
             spelled = [
@@ -141,7 +161,8 @@ def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
 
 
 def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
-    """Find the notes without a property that most notes of their type, with their tag or in their folder have."""
+    """Find the notes without a property that most notes of their type, with their tag or in their
+    folder have."""
     view = IndexedVault(moment)
     names: dict[str, Mapping[str, object]] = {}
     kinds: dict[str, list[str]] = {}
@@ -157,24 +178,35 @@ def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
         kinds.setdefault(f"in {parent(VaultPath(path)) or 'the root'}", []).append(path)
     findings: dict[tuple[str, str], str] = {}
     for kind, paths in kinds.items():
-        counted = Counter(name for path in paths for name in names[path] if name not in EVERY_NOTE_MAY)
+        counted = Counter(
+            name for path in paths for name in names[path] if name not in EVERY_NOTE_MAY
+        )
         for name, count in counted.items() if len(paths) >= NOTES_OF_KIND else ():
             if SHARE_OF_KIND <= count / len(paths) < 1:
                 for path in paths:
                     if name not in names[path]:
-                        findings.setdefault((path, name), f"no {name}, which {count} of {len(paths)} notes {kind} have")
+                        findings.setdefault(
+                            (path, name),
+                            f"no {name}, which {count} of {len(paths)} notes {kind} have",
+                        )
     return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(findings.items())]
 
 
 CHECKS: Mapping[str, Check] = {
     "broken_links": Check(
-        lambda vault: (partial(_describe_link, vault, reference) for reference in broken_links(vault).value),
-        "Write the link that was meant. Call obsidian_edit_note with replace_text; for many of them, obsidian_batch.",
+        lambda vault: (
+            partial(_describe_link, vault, reference) for reference in broken_links(vault).value
+        ),
+        "Write the link that was meant. Call obsidian_edit_note with replace_text; for many of "
+        "them, obsidian_batch.",
         is_broken=True,
     ),
-    "unreadable": Check(_find_unreadable, "Correct that line. Call obsidian_edit_note.", is_broken=True),
+    "unreadable": Check(
+        _find_unreadable, "Correct that line. Call obsidian_edit_note.", is_broken=True
+    ),
     "overdue_tasks": Check(
-        _find_overdue_tasks, "Complete or postpone them. Call obsidian_update_task with name and line."
+        _find_overdue_tasks,
+        "Complete or postpone them. Call obsidian_update_task with name and line.",
     ),
     "missing_properties": Check(
         lambda vault: vault.graph.evaluate(_missing_properties).value,
@@ -182,7 +214,8 @@ CHECKS: Mapping[str, Check] = {
     ),
     "alike_tags": Check(_find_alike_tags, "Keep one of them. Call obsidian_rename_tag."),
     "near_duplicates": Check(
-        _find_near_duplicates, "Merge them, or delete one. Call obsidian_compose_notes or obsidian_delete_note."
+        _find_near_duplicates,
+        "Merge them, or delete one. Call obsidian_compose_notes or obsidian_delete_note.",
     ),
     "stubs": Check(
         lambda vault: vault.graph.evaluate_texts(_stubs).value,
@@ -190,8 +223,11 @@ CHECKS: Mapping[str, Check] = {
     ),
     "orphans": Check(
         lambda vault: (partial(CheckFinding, path) for path in vault.graph.orphans().value),
-        "Link to them. obsidian_link_mentions makes mentions links; obsidian_similar names alike notes.",
+        "Link to them. obsidian_link_mentions makes mentions links; obsidian_similar names alike "
+        "notes.",
     ),
-    "unused_attachments": Check(_find_unused_attachments, "Embed or delete them. Call obsidian_delete_note."),
+    "unused_attachments": Check(
+        _find_unused_attachments, "Embed or delete them. Call obsidian_delete_note."
+    ),
 }
 """By name, what is broken first."""

@@ -1,4 +1,5 @@
-"""Mentions of a note's name or aliases that are no links, and links made of them (LINK-30 to LINK-33)."""
+"""Mentions of a note's name or aliases that are no links, and links made of them (LINK-30 to
+LINK-33)."""
 
 from __future__ import annotations
 
@@ -38,8 +39,8 @@ _fixed = re.compile(
     r"|(?<!\S)\^[A-Za-z0-9-]++[ \t]*+$",
     re.MULTILINE,
 ).finditer
-"""Text that a link inside it would break: an address, an e-mail address, a footnote's name or a callout's kind, a link
-by reference, and the id of a block."""
+"""Text that a link inside it would break: an address, an e-mail address, a footnote's name or a
+callout's kind, a link by reference, and the id of a block."""
 _bracketed = re.compile(r"\[([^\[\]\r\n]++)\]")
 _field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:(?!::)[^\[\]()\r\n])*+::", re.MULTILINE).finditer
 """The keys of inline fields (DV-04, DV-05), and some other text before two colons."""
@@ -75,21 +76,32 @@ class NamingNotes(NamedTuple):
     """A sentence with the files in whose text nobody could look."""
 
 
-def notes_with(vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0) -> NamingNotes:
-    """Return the other notes that have one of the names, among the MOST_FILES that an exact search finds from `offset`
-    on."""
+def notes_with(
+    vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0
+) -> NamingNotes:
+    """Return the other notes that have one of the names, among the MOST_FILES that an exact search
+    finds from `offset` on."""
     if not names:
         return NamingNotes([])
     query = f"content:({' OR '.join(map(quote_phrase, names))})"
     by_path = Order(Facet("path"), descending=False)  # which stays while notes are changed
-    hits = vault.search.find(Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40))
+    hits = vault.search.find(
+        Request(query, "exact", None, MOST_FILES, offset, 0, order=by_path, characters=1 << 40)
+    )
     entries = [vault.catalog.get(hit.path) for hit in hits.hits]
-    notes = [other for other in entries if other is not None and other.path != entry.path and is_note(other.path)]
+    notes = [
+        other
+        for other in entries
+        if other is not None and other.path != entry.path and is_note(other.path)
+    ]
     return NamingNotes(notes, max(hits.total - offset - len(hits.hits), 0), hits.incomplete)
 
 
-def unlinked_mentions(vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]) -> Iterator[Mention]:
-    """Yield where these notes have one of the names as whole words that could be made a link (LINK-30)."""
+def unlinked_mentions(
+    vault: Vault, notes: Iterable[FileEntry], names: Sequence[str]
+) -> Iterator[Mention]:
+    """Yield where these notes have one of the names as whole words that could be made a link
+    (LINK-30)."""
     for note in notes:
         checkpoint()
         try:
@@ -103,16 +115,26 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     """Return the mentions in one note, in the order of its text."""
     body = note.body
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
-    spans = [*note.external_links, *(link.span for link in note.links), *(area.span for area in note.areas)]
+    spans = [
+        *note.external_links,
+        *(link.span for link in note.links),
+        *(area.span for area in note.areas),
+    ]
     spans += [tag.span for tag in note.tags]
     definitions = [section.span for section in note.sections if section.kind == "definition"]
     spans += [*definitions, *_references(body, definitions)]
-    spans += [Span(*occurrence.span()) for pattern in (_fixed, _field_keys) for occurrence in pattern(body)]
+    spans += [
+        Span(*occurrence.span())
+        for pattern in (_fixed, _field_keys)
+        for occurrence in pattern(body)
+    ]
     spans += [Span(0, frontmatter.text_start(body)), Span(drawing.text_end(path, body), len(body))]
     for start, end in spans:
         closed[start:end] = b"\1" * (end - start)
     occurrence = []
-    for name in sorted(names, key=len, reverse=True):  # a shorter name inside a longer one is no mention of its own
+    for name in sorted(
+        names, key=len, reverse=True
+    ):  # a shorter name inside a longer one is no mention of its own
         for match in phrase(name, match_case=False).finditer(body):
             start, end = match.span()
             if closed.find(1, start, end) < 0:
@@ -137,7 +159,9 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
 
 def _references(body: str, definitions: Sequence[Span]) -> Iterator[Span]:
     """Yield where the label of a definition stands alone in brackets, which makes it a link."""
-    labels = {_label(match) for span in definitions if (match := _bracketed.match(body, span.start))}
+    labels = {
+        _label(match) for span in definitions if (match := _bracketed.match(body, span.start))
+    }
     for match in _bracketed.finditer(body) if labels else ():
         if _label(match) in labels:
             yield Span(*match.span())
@@ -148,7 +172,8 @@ def _label(match: re.Match[str]) -> str:
 
 
 ATTEMPTS = 3
-"""Times that the links of a note are written: as they are, with escaped pipes, without those that cannot be."""
+"""Times that the links of a note are written: as they are, with escaped pipes, without those that
+cannot be."""
 
 
 class Linked(NamedTuple):
@@ -162,10 +187,16 @@ class Linked(NamedTuple):
 
 
 def linked(
-    vault: Vault, settings: AppSettings, target: VaultPath, path: VaultPath, body: str, names: Sequence[str]
+    vault: Vault,
+    settings: AppSettings,
+    target: VaultPath,
+    path: VaultPath,
+    body: str,
+    names: Sequence[str],
 ) -> Linked:
-    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31), but where the link
-    would not be read as one or change a heading or how other text is read (LINK-32). Raises: InvalidName."""
+    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31),
+    but where the link would not be read as one or change a heading or how other text is read
+    (LINK-32). Raises: InvalidName."""
     before = parser.parse(printable(body))
     mentions = in_note(path, before, names)
     if not mentions:
@@ -174,34 +205,58 @@ def linked(
     leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
     spellings = [list(written(mention.span.slice(body))) for mention in mentions]
     for _ in range(ATTEMPTS):
-        chosen = [(mention, spelling) for mention, spelling in zip(mentions, spellings, strict=True) if spelling]
+        chosen = [
+            (mention, spelling)
+            for mention, spelling in zip(mentions, spellings, strict=True)
+            if spelling
+        ]
         after = apply(body, [Edit(mention.span, spelling[0]) for mention, spelling in chosen])
         note = parser.parse(printable(after))
-        growth = accumulate((len(spelling[0]) - len(mention.text) for mention, spelling in chosen), initial=0)
-        places = [mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)]
+        growth = accumulate(
+            (len(spelling[0]) - len(mention.text) for mention, spelling in chosen), initial=0
+        )
+        places = [
+            mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)
+        ]
         links = {link.span: link for link in note.links}
         outlines = zip(before.outline, note.outline, strict=False)
-        renamed = {old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)}
+        renamed = {
+            old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)
+        }
         failed = []
         for (mention, spelling), place in zip(chosen, places, strict=True):
             link = links.pop(Span(place, place + len(spelling[0])), None)
-            is_read = link is not None and not link.embed and link.display_text == mention.text and leads(link.path)
+            is_read = (
+                link is not None
+                and not link.embed
+                and link.display_text == mention.text
+                and leads(link.path)
+            )
             if not is_read or mention.line in renamed:
                 failed.append(spelling)
         if not failed:
-            if (*before.links,) != (*links.values(),) or _elements(before) != _elements(note):  # it says something else
+            if (*before.links,) != (*links.values(),) or _elements(before) != _elements(
+                note
+            ):  # it says something else
                 break
-            stay = [mention for mention, spelling in zip(mentions, spellings, strict=True) if not spelling]
+            stay = [
+                mention
+                for mention, spelling in zip(mentions, spellings, strict=True)
+                if not spelling
+            ]
             return Linked(after, len(chosen), stay)
         for spelling in failed:
             del spelling[0]
     return Linked(body, 0, mentions)
 
 
-def _spellings(names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str) -> list[str]:
+def _spellings(
+    names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str
+) -> list[str]:
     """The links that show a text, by how they are tried: for text, and for the cell of a table."""
     occurrences = (
-        generate_link(names, target, path, settings=settings, display=text, in_table=cell) for cell in (False, True)
+        generate_link(names, target, path, settings=settings, display=text, in_table=cell)
+        for cell in (False, True)
     )
     return list(dict.fromkeys(occurrences))
 

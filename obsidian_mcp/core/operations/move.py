@@ -1,4 +1,5 @@
-"""Plan moves of files and folders with the links that lead to them (semantics 7, specs/rename.md)."""
+"""Plan moves of files and folders with the links that lead to them (semantics 7,
+specs/rename.md)."""
 
 from __future__ import annotations
 
@@ -24,19 +25,30 @@ from obsidian_mcp.core.vault.operation import Create, Move, Operation
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AmbiguousName, InvalidArguments, InvalidName, NoteExists, PermissionDenied
+from obsidian_mcp.errors import (
+    AmbiguousName,
+    InvalidArguments,
+    InvalidName,
+    NoteExists,
+    PermissionDenied,
+)
 
 
 def relocate(
     vault: Vault, name: str | FileEntry, to: str, *, update_links: bool, keep_extension: bool = True
 ) -> PlannedChange:
-    """Plan the move of a file or folder; with `keep_extension` a file keeps its own. A folder with files that the
-    policy hides stays with those, and all else is moved one by one, as are files where a folder of the name in another
-    normal form is. Raises: NoteNotFound, AmbiguousName, NoteExists, InvalidName, PermissionDenied."""
+    """Plan the move of a file or folder; with `keep_extension` a file keeps its own. A folder with
+    files that the policy hides stays with those, and all else is moved one by one, as are files
+    where a folder of the name in another normal form is. Raises: NoteNotFound, AmbiguousName,
+    NoteExists, InvalidName, PermissionDenied."""
     source, disk, is_folder = _source(vault, name)
-    target, target_disk = _target(vault, source, to, keep_extension=keep_extension and not is_folder)
+    target, target_disk = _target(
+        vault, source, to, keep_extension=keep_extension and not is_folder
+    )
     if is_folder:
-        if name_key(target + "/").startswith(name_key(source + "/")) and name_key(target) != name_key(source):
+        if name_key(target + "/").startswith(name_key(source + "/")) and name_key(
+            target
+        ) != name_key(source):
             raise InvalidName(f"The folder {source!r} cannot be moved into itself.", path=source)
         disks = {entry.path: entry.disk for entry in vault.entries()}
         files = rewrite.folder_moves(disks, source, target)
@@ -51,11 +63,14 @@ def relocate(
     )
     if occupied or (target == source and disk == target_disk):
         raise NoteExists(
-            f"There is already something at {str(target)!r}. Choose another name or folder.", path=str(target)
+            f"There is already something at {str(target)!r}. Choose another name or folder.",
+            path=str(target),
         )
     lost = mentions(vault, files, source if is_folder else None) if update_links else ()
     links = rewrite_links(vault, files, lost) if update_links else PlannedChange()
-    moves = [Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))]
+    moves = [
+        Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))
+    ]
     if is_folder:
         leaving = vault.folders.movable(disk)
         spelled = (disks[path] for path in files)
@@ -70,26 +85,31 @@ def relocate(
 
 
 def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
-    """Check that no two files of a folder, which the disk may have in two normal forms (MOVE-05), get one path. Raises:
-    NoteExists."""
+    """Check that no two files of a folder, which the disk may have in two normal forms (MOVE-05),
+    get one path. Raises: NoteExists."""
     sources: dict[VaultPath, VaultPath] = {}
     for source, target in files.items():
         if (rival := sources.setdefault(target, source)) != source:
             raise NoteExists(
-                f"{printable(rival)!r} and {printable(source)!r} cannot both be moved to {str(target)!r}: the disk has "
-                "the folder in two normal forms, with a file of this name in each. Rename or move one of the two "
+                f"{printable(rival)!r} and {printable(source)!r} cannot both be moved to "
+                f"{str(target)!r}: the disk has "
+                "the folder in two normal forms, with a file of this name in each. Rename or "
+                "move one of the two "
                 "first, by its exact path. Nothing moved.",
                 path=str(target),
             )
 
 
-def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool) -> PlannedChange:
-    """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists, InvalidName,
-    PermissionDenied, InvalidArguments for the name of a note."""
+def gather(
+    vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool
+) -> PlannedChange:
+    """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists,
+    InvalidName, PermissionDenied, InvalidArguments for the name of a note."""
     folder = vault.folders.named(to) or VaultPath("")
     if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
-            f"{to!r} is the name of a note, and names and query move notes into a folder. Give the folder, or the one "
+            f"{to!r} is the name of a note, and names and query move notes into a folder. Give "
+            "the folder, or the one "
             "note in name.",
             argument="to",
         )
@@ -104,19 +124,24 @@ def gather(vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links:
         vault.check_target(disk)
         if vault.at(target) is not None or vault.files.exists(disk) or target in taken:
             raise NoteExists(
-                f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is there. Nothing moved.",
+                f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is "
+                "there. Nothing moved.",
                 path=str(target),
             )
         files[entry.path] = target
         taken.add(target)
         moves.append(Move(entry.disk, disk))
-    links = rewrite_links(vault, files, mentions(vault, files, None)) if update_links else PlannedChange()
+    links = (
+        rewrite_links(vault, files, mentions(vault, files, None))
+        if update_links
+        else PlannedChange()
+    )
     return replace(links, steps=tuple(moves), moved=files)
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound, InvalidName,
-    NoteNotFound."""
+    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound,
+    InvalidName, NoteNotFound."""
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
     contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
@@ -129,16 +154,24 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
             vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers
         )
     else:
-        old, new = heading.strip().removeprefix("#").removeprefix("^"), text.strip().removeprefix("^")
-        file_edits = rename_part.plan_block(vault.catalog, entry.path, parsed, old, new, referrers=referrers)
+        old, new = (
+            heading.strip().removeprefix("#").removeprefix("^"),
+            text.strip().removeprefix("^"),
+        )
+        file_edits = rename_part.plan_block(
+            vault.catalog, entry.path, parsed, old, new, referrers=referrers
+        )
     links = applied(contents, file_edits)
-    after = next((file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body)
+    after = next(
+        (file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body
+    )
     bookmarks = _lost_part_bookmarks(vault, entry.path, parsed, after)
     return replace(links, warnings=(*links.warnings, *unread_links(vault), *bookmarks))
 
 
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
-    """Return the path of the file or folder to move, its spelling on disk, and whether it is a folder (MOVE-06)."""
+    """Return the path of the file or folder to move, its spelling on disk, and whether it is a
+    folder (MOVE-06)."""
     if isinstance(name, FileEntry):
         return name.path, name.disk, False
     folder: tuple[VaultPath, str, bool] | None = None
@@ -157,18 +190,24 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
     if folder is not None:
         candidates = [str(entry.path), f"{folder[0]}/"]
         raise AmbiguousName(
-            f"{name!r} is a file and a folder. Give {candidates[0]!r} or {candidates[1]!r}.", candidates=candidates
+            f"{name!r} is a file and a folder. Give {candidates[0]!r} or {candidates[1]!r}.",
+            candidates=candidates,
         )
     return entry.path, entry.disk, False
 
 
-def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -> tuple[VaultPath, str]:
-    """Return the target: a new path, a place in an existing folder, or a new name beside the old one (MOVE-01)."""
+def _target(
+    vault: Vault, source: VaultPath, to: str, *, keep_extension: bool
+) -> tuple[VaultPath, str]:
+    """Return the target: a new path, a place in an existing folder, or a new name beside the old
+    one (MOVE-01)."""
     written = to.strip()
     into = written.endswith("/")
     if written.strip("/") == "":
         if not into:
-            raise InvalidName("The target is empty. Give a new path, a folder, or a new name.", to=to)
+            raise InvalidName(
+                "The target is empty. Give a new path, a folder, or a new name.", to=to
+            )
         return _placed(vault, VaultPath(source.rpartition("/")[2]), source)
     path = vault.folders.named(to) or VaultPath("")
     spelled, disk = vault.folders.spelled(path)
@@ -182,17 +221,27 @@ def _target(vault: Vault, source: VaultPath, to: str, *, keep_extension: bool) -
 
 
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
-    """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a new name."""
-    vault_path.check_creatable(path, existing=f"{source}/{vault.catalog.folders.longest(parent(path))}")
+    """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a
+    new name."""
+    vault_path.check_creatable(
+        path, existing=f"{source}/{vault.catalog.folders.longest(parent(path))}"
+    )
     return vault.catalog.spelled(path)
 
 
-def rewrite_links(vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()) -> PlannedChange:
-    """Plan the rewriting of links to files that get other paths, and of relative links in them, and add `warnings`."""
+def rewrite_links(
+    vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()
+) -> PlannedChange:
+    """Plan the rewriting of links to files that get other paths, and of relative links in them, and
+    add `warnings`."""
     contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
-    planned = applied(contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings))
+    planned = applied(
+        contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings)
+    )
     of_settings = vault.settings.warnings if planned.rewritten else ()
-    return replace(planned, warnings=(*planned.warnings, *unread_links(vault), *of_settings, *warnings))
+    return replace(
+        planned, warnings=(*planned.warnings, *unread_links(vault), *of_settings, *warnings)
+    )
 
 
 MOST_REFERRERS = 3_000
@@ -200,23 +249,30 @@ MOST_REFERRERS = 3_000
 
 
 def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
-    """Plan the rewriting of links that would lead to a new file, no longer to another one of its name (RENAME-04)."""
+    """Plan the rewriting of links that would lead to a new file, no longer to another one of its
+    name (RENAME-04)."""
     contents, planned, unseen = displaced_links(vault, created)
     rewritten_links = applied(contents, planned)
     changed, refused = allowed(vault, rewritten_links.rewritten)
     warnings = [*unseen, *rewritten_links.warnings, *unread_links(vault)]
     if changed:
         paths = [file.path for file in changed]
-        warnings.append(f"Links to the other file of this name have its path now, in {listed(paths)}.")
+        warnings.append(
+            f"Links to the other file of this name have its path now, in {listed(paths)}."
+        )
     if refused:
         warnings.append(
-            f"Links lead to the new note now in {listed(refused)}, which the user's policy keeps as they are."
+            f"Links lead to the new note now in {listed(refused)}, which the user's policy keeps "
+            "as they are."
         )
     return PlannedChange(tuple(changed), warnings=tuple(warnings))
 
 
-def create_file(vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes) -> tuple[str, ...]:
-    """Make a file; links to another file of its name get a path and go on leading there. Return warnings."""
+def create_file(
+    vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes
+) -> tuple[str, ...]:
+    """Make a file; links to another file of its name get a path and go on leading there. Return
+    warnings."""
     with vault.changing():
         operations: list[Operation] = [Create(disk, data)]
         warnings: tuple[str, ...] = ()
@@ -244,16 +300,25 @@ def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], 
 def displaced_links(
     vault: Vault, created: VaultPath
 ) -> tuple[Mapping[VaultPath, Content], Iterable[rewrite.FileEdits], tuple[str, ...]]:
-    """Return the files with such links, their edits, and a warning where nobody looked for them; see `displaced`."""
+    """Return the files with such links, their edits, and a warning where nobody looked for them;
+    see `displaced`."""
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"
     elif len(referring := linking(vault, [created])) > MOST_REFERRERS:
         reason = f"{len(referring)} files have links to this name, too many to look at"
     if reason:
-        return {}, (), (f"Links to other files of this name may lead to the new one now: {reason}.",)
+        return (
+            {},
+            (),
+            (f"Links to other files of this name may lead to the new one now: {reason}.",),
+        )
     contents, referrers = referrers_of(vault, referring)
-    return contents, rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]), ()
+    return (
+        contents,
+        rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]),
+        (),
+    )
 
 
 def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
@@ -261,8 +326,11 @@ def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
     return {*vault.graph.sources_of(rewrite.link_keys(paths))}
 
 
-def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
-    """Return the content of these files, and the places of their links; what is no text has none (RENAME-14)."""
+def referrers_of(
+    vault: Vault, files: set[VaultPath]
+) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
+    """Return the content of these files, and the places of their links; what is no text has none
+    (RENAME-14)."""
     contents: dict[VaultPath, Content] = {}
     referrers = []
     for count, path in enumerate(sorted(files)):
@@ -282,15 +350,25 @@ def referrers_of(vault: Vault, files: set[VaultPath]) -> tuple[dict[VaultPath, C
 
 
 def unread_links(vault: Vault) -> list[str]:
-    """Return a warning with the files whose links nobody can look at, because they are too large to be read; nothing
-    where there are none (RENAME-15)."""
+    """Return a warning with the files whose links nobody can look at, because they are too large to
+    be read; nothing where there are none (RENAME-15)."""
     large = vault.too_large()
-    return [f"Files that are too large to be read keep their links as they are: {listed(large)}."] if large else []
+    return (
+        [f"Files that are too large to be read keep their links as they are: {listed(large)}."]
+        if large
+        else []
+    )
 
 
-def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]) -> PlannedChange:
+def applied(
+    contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]
+) -> PlannedChange:
     binary = [path for path, content in contents.items() if not content.is_text]
-    warnings = [f"Files that are not text keep their links as they are: {listed(binary)}."] if binary else []
+    warnings = (
+        [f"Files that are not text keep their links as they are: {listed(binary)}."]
+        if binary
+        else []
+    )
     rewritten_files = []
     for edits in planned:
         content = contents[edits.path]
@@ -298,9 +376,12 @@ def applied(contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.Fil
         if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
             lines = Lines(body)
             changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
-            rewritten_files.append(Rewritten(content, content.with_body(apply(body, changes)), tuple(changed)))
+            rewritten_files.append(
+                Rewritten(content, content.with_body(apply(body, changes)), tuple(changed))
+            )
         warnings += [
-            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}" for skipped in edits.skipped
+            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}"
+            for skipped in edits.skipped
         ]
     return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings))
 
@@ -309,8 +390,11 @@ SHOWN = 10
 """Places that a warning lists."""
 
 
-def mentions(vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None) -> list[str]:
-    """Warnings with the places in bases, and the bookmarks, that will not find `files` or `folder` after their move."""
+def mentions(
+    vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None
+) -> list[str]:
+    """Warnings with the places in bases, and the bookmarks, that will not find `files` or `folder`
+    after their move."""
     places = []
     for entry in vault.entries():
         if extension(entry.path) != ".base":
@@ -338,18 +422,34 @@ def listed(places: Sequence[str]) -> str:
 
 
 def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
-    """Return a warning with the bookmarks of files that are removed; nothing where there are none (BOOK-5)."""
+    """Return a warning with the bookmarks of files that are removed; nothing where there are none
+    (BOOK-5)."""
     bookmarked = _bookmarked(vault, files, None)
-    return [f"Bookmarks stay as they are, and these name what is removed: {listed(bookmarked)}."] if bookmarked else []
+    return (
+        [f"Bookmarks stay as they are, and these name what is removed: {listed(bookmarked)}."]
+        if bookmarked
+        else []
+    )
 
 
-def _lost_part_bookmarks(vault: Vault, path: VaultPath, before: parser.Note, after: str) -> list[str]:
-    """Return a warning with the bookmarks of headings and blocks that a note has no more (BOOK-5)."""
+def _lost_part_bookmarks(
+    vault: Vault, path: VaultPath, before: parser.Note, after: str
+) -> list[str]:
+    """Return a warning with the bookmarks of headings and blocks that a note has no more
+    (BOOK-5)."""
     marked = [target for target in _bookmarked(vault, {path}, None) if "#" in target]
     now = parser.parse(after) if marked else before
     parts = [(target, target.partition("#")[2]) for target in marked]
-    lost = [target for target, part in parts if resolve_subpath(before, part) and not resolve_subpath(now, part)]
-    return [f"Bookmarks stay as they are, and these name what is renamed: {listed(lost)}."] if lost else []
+    lost = [
+        target
+        for target, part in parts
+        if resolve_subpath(before, part) and not resolve_subpath(now, part)
+    ]
+    return (
+        [f"Bookmarks stay as they are, and these name what is renamed: {listed(lost)}."]
+        if lost
+        else []
+    )
 
 
 def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
@@ -359,20 +459,28 @@ def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | N
 
         with suppress(InvalidArguments):  # a broken file, which the app does not read either
             return [
-                bookmark.target for bookmark in bookmarks.visible(data, vault.policy) if bookmark.is_of(files, folder)
+                bookmark.target
+                for bookmark in bookmarks.visible(data, vault.policy)
+                if bookmark.is_of(files, folder)
             ]
     return []
 
 
 def _is_lost(
-    vault: Vault, base: VaultPath, literal: str, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None
+    vault: Vault,
+    base: VaultPath,
+    literal: str,
+    files: Mapping[VaultPath, VaultPath],
+    folder: VaultPath | None,
 ) -> bool:
     """Whether a text that names a moved file or folder does so no more."""
     if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
         return True
     link_match = wikilink(literal)
     path = split_subpath(
-        split_wikilink(link_match[1])[0] if link_match and link_match.end() == len(literal) else literal
+        split_wikilink(link_match[1])[0]
+        if link_match and link_match.end() == len(literal)
+        else literal
     )[0].strip()
     target = resolve(vault.catalog, base, path) if path else None
     if target is None or target not in files:

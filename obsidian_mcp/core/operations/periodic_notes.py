@@ -1,5 +1,6 @@
-"""The notes of days, weeks and longer periods in one vault: found, named, made and added to (PERIODIC-11, 13, 16), and
-its templates: found by name, filled in, and put into notes (PERIODIC-14, 15, 18)."""
+"""The notes of days, weeks and longer periods in one vault: found, named, made and added to
+(PERIODIC-11, 13, 16), and its templates: found by name, filled in, and put into notes (PERIODIC-14,
+15, 18)."""
 
 from __future__ import annotations
 
@@ -21,9 +22,22 @@ from obsidian_mcp.core.periodic import notes, unique_notes
 from obsidian_mcp.core.periodic.names import LocatedNote, adjective_of, can_be_made, not_set_up
 from obsidian_mcp.core.periodic.settings import PeriodRule
 from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
-from obsidian_mcp.core.periodic.templater import Surroundings, TemplateTarget, has_commands, render, take_cursor
+from obsidian_mcp.core.periodic.templater import (
+    Surroundings,
+    TemplateTarget,
+    has_commands,
+    render,
+    take_cursor,
+)
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, check_creatable, is_note, name_key, parse
+from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
+    basename,
+    check_creatable,
+    is_note,
+    name_key,
+    parse,
+)
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, TemplateFailed
 
@@ -36,7 +50,8 @@ SHOWN = 10
 
 
 class Filled(NamedTuple):
-    """The text of a template for one note; `cursor` is a line and a column in it, counted from 1."""
+    """The text of a template for one note; `cursor` is a line and a column in it, counted from
+    1."""
 
     text: str
     cursor: tuple[int, int] | None = None
@@ -72,11 +87,13 @@ class Templates:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
         below = tuple(name_key(folder) + "/" for folder in self.folders)
         notes_of_vault = (entry for entry in self._vault.entries() if is_note(entry.path))
-        return [entry for entry in notes_of_vault if below and name_key(entry.path).startswith(below)]
+        return [
+            entry for entry in notes_of_vault if below and name_key(entry.path).startswith(below)
+        ]
 
     def find(self, name: str) -> FileEntry:
-        """Return the template of a name in the folders of templates, or of a path; `.md` and case do not matter.
-        Raises: NoteNotFound with the templates there are."""
+        """Return the template of a name in the folders of templates, or of a path; `.md` and case
+        do not matter. Raises: NoteNotFound with the templates there are."""
         key = name_key(name.strip().strip("/"))
         key = key if key.endswith(".md") else f"{key}.md"
         templates = self.listed()
@@ -97,16 +114,20 @@ class Templates:
             advice = f"The templates folder {self.folders[0]!r} is empty."
         else:
             advice = "No templates folder is set in Obsidian; give the path of a note."
-        raise NoteNotFound(f"There is no template {name!r}. {advice}", template=name, templates=named[:SHOWN])
+        raise NoteNotFound(
+            f"There is no template {name!r}. {advice}", template=name, templates=named[:SHOWN]
+        )
 
     def find_for_folder(self, folder: str) -> FileEntry | None:
-        """Return the template that Templater has for new notes of a folder; None where it has none."""
+        """Return the template that Templater has for new notes of a folder; None where it has
+        none."""
         templater = self._settings.templater
         name = templater.template_for(folder) if templater else ""
         return self.configured(name, "the template of this folder") if name else None
 
     def configured(self, name: str, what: str) -> FileEntry:
-        """As `find`, for a name in the vault's settings. Raises: PermissionDenied where the policy may hide it."""
+        """As `find`, for a name in the vault's settings. Raises: PermissionDenied where the policy
+        may hide it."""
         try:
             return self.find(name)
         except NoteNotFound:
@@ -120,12 +141,14 @@ class Templates:
         return Variables(basename(path), self._now, settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """A template filled in for the note at a path, which `target` is if it exists. Raises: TemplateFailed."""
+        """A template filled in for the note at a path, which `target` is if it exists. Raises:
+        TemplateFailed."""
         text = self._vault.read_text(template).text.body
         return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
 
     def run(self, name: str, text: str, path: str, target: FileEntry | None = None) -> Filled:
-        """Run the commands of Templater in a text, where the vault has Templater. Raises: TemplateFailed."""
+        """Run the commands of Templater in a text, where the vault has Templater. Raises:
+        TemplateFailed."""
         if self._settings.templater is None or not has_commands(text):
             return Filled(text)
         vault = self._vault
@@ -145,7 +168,9 @@ class Templates:
         )
         catalog = vault.catalog
         surroundings = Surroundings(
-            lambda path: catalog.at(VaultPath(path.strip("/"))) is not None, self._included, self._settings.locale
+            lambda path: catalog.at(VaultPath(path.strip("/"))) is not None,
+            self._included,
+            self._settings.locale,
         )
         rendered = render(name, text, about, surroundings)
         plain, cursor = take_cursor(rendered.text)
@@ -163,12 +188,16 @@ class Templates:
             return None
 
 
-def insert_template(body: str, template: str, position: Position = "append", heading: str = "") -> str:
-    """Return a note with a filled template's text at a place, and its properties merged in. Raises: SectionNotFound,
-    PropertiesUnreadable, TemplateFailed."""
+def insert_template(
+    body: str, template: str, position: Position = "append", heading: str = ""
+) -> str:
+    """Return a note with a filled template's text at a place, and its properties merged in. Raises:
+    SectionNotFound, PropertiesUnreadable, TemplateFailed."""
     read = frontmatter.read_frontmatter(template)
     if read is not None and read.error:
-        raise TemplateFailed(f"The properties of the template cannot be read. {read.error} Nothing was written.")
+        raise TemplateFailed(
+            f"The properties of the template cannot be read. {read.error} Nothing was written."
+        )
     text = template[frontmatter.text_start(template) :]
     if text.strip():
         body = insert_text(body, text, position, heading)
@@ -198,7 +227,8 @@ class PeriodicNotes:
         self._names = vault.periodic
 
     def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
-        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound for the folder."""
+        """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound
+        for the folder."""
         settings = self._names.settings
         rule = settings.rules[period]
         self._check_folder(rule)
@@ -208,11 +238,17 @@ class PeriodicNotes:
         return sorted(dated, key=lambda note: (note[1], note[0].path), reverse=True)
 
     def open(
-        self, tool: str, period: Period, text: str, change: Callable[[str], str] | None = None, *, create: bool = True
+        self,
+        tool: str,
+        period: Period,
+        text: str,
+        change: Callable[[str], str] | None = None,
+        *,
+        create: bool = True,
     ) -> Opened:
-        """Open the note of a period, made from its template where missing, and change its text, as one step. Raises:
-        InvalidArguments, NoteNotFound for a template, folder or with `create` off the note, TemplateFailed, whatever
-        `change` raises."""
+        """Open the note of a period, made from its template where missing, and change its text, as
+        one step. Raises: InvalidArguments, NoteNotFound for a template, folder or with `create` off
+        the note, TemplateFailed, whatever `change` raises."""
         vault = self._vault
         for attempt in vault.attempts():
             with attempt.lock:
@@ -230,7 +266,9 @@ class PeriodicNotes:
             raise self._names.describe_missing(located)
         content = vault.read(entry)
         cursor, warnings = filled.cursor, filled.warnings
-        return Opened(located, content, created=True, changed=True, cursor=cursor, warnings=warnings)
+        return Opened(
+            located, content, created=True, changed=True, cursor=cursor, warnings=warnings
+        )
 
     def _open_existing(
         self,
@@ -239,7 +277,8 @@ class PeriodicNotes:
         entry: FileEntry,
         change: Callable[[str], str] | None,
     ) -> Opened:
-        """Return a note that is there, with its text changed. Raises: NoteNotFound where it is gone since."""
+        """Return a note that is there, with its text changed. Raises: NoteNotFound where it is gone
+        since."""
         if change is None:
             return Opened(located, self._vault.shown(entry), created=False, changed=False)
         edited = self._vault.edit(tool, entry, change)
@@ -247,16 +286,20 @@ class PeriodicNotes:
         return Opened(located, edited.after, created=False, changed=is_changed)
 
     def _missing(self, located: LocatedNote) -> NoteNotFound:
-        """Return the error for a note that is not there, with the headings that its template would give it."""
+        """Return the error for a note that is not there, with the headings that its template would
+        give it."""
         error = self._names.describe_missing(located)
         with suppress(AppError):
             headings = [heading.text for heading in parser.parse(self._fill(located).text).outline]
             if headings:
-                error.message += f" Its template has the headings {', '.join(headings[: sections.SHOWN])}."
+                error.message += (
+                    f" Its template has the headings {', '.join(headings[: sections.SHOWN])}."
+                )
         return error
 
     def unique(self, name: str, template: str = "") -> tuple[str, str]:
-        """Return the path of a new note named by the minute, and its template (PERIODIC-19). Raises: NoteExists."""
+        """Return the path of a new note named by the minute, and its template (PERIODIC-19).
+        Raises: NoteExists."""
         settings = self._names.settings
         self._vault.folders.configured(settings.unique.folder, FOLDER_OF_UNIQUE_NOTES)
         now = self._vault.calendar.now()
@@ -264,24 +307,35 @@ class PeriodicNotes:
         def is_taken(path: str) -> bool:
             return self._vault.at(parse(path)) is not None
 
-        path = unique_notes.unique_path(settings.unique, now, is_taken, name.strip(), settings.locale)
+        path = unique_notes.unique_path(
+            settings.unique, now, is_taken, name.strip(), settings.locale
+        )
         if path is not None and settings.unique.folder.strip("/ "):
             self._vault.folders.check_new(parse(path), FOLDER_OF_UNIQUE_NOTES)
         if path is None:
-            raise NoteExists(f"The names of the next {unique_notes.TRIES} minutes are taken. Give a name of your own.")
+            raise NoteExists(
+                f"The names of the next {unique_notes.TRIES} minutes are taken. Give a name of "
+                "your own."
+            )
         if not template and (named := settings.unique.template):
-            template = str(Templates(self._vault).configured(named, "the template of unique notes").path)
+            template = str(
+                Templates(self._vault).configured(named, "the template of unique notes").path
+            )
         return path, template
 
-    def plan(self, located: LocatedNote, change: Callable[[str], str] | None) -> tuple[Filled, Create]:
-        """Return what fills a missing note, and its creation with `change` made to that text. Raises: as `open`."""
+    def plan(
+        self, located: LocatedNote, change: Callable[[str], str] | None
+    ) -> tuple[Filled, Create]:
+        """Return what fills a missing note, and its creation with `change` made to that text.
+        Raises: as `open`."""
         filled = self._fill(located)
         body = filled.text if change is None else change(filled.text)
         disk = self._vault.catalog.spelled(located.path)[1]
         return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
 
     def _fill(self, located: LocatedNote) -> Filled:
-        """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed, InvalidName."""
+        """Return what a missing note would be made with. Raises: NoteNotFound, TemplateFailed,
+        InvalidName."""
         rule = located.rule
         adjective = adjective_of(rule.period)
         if not can_be_made(rule):
@@ -297,14 +351,17 @@ class PeriodicNotes:
         if template is None or not is_note(template):
             if self._vault.policy.restricts_reading:
                 raise self._vault.policy.refused_setting(f"the template of {adjective} notes")
-            raise NoteNotFound(f'{failure} Template file "{rule.template}" not found.', template=rule.template)
+            raise NoteNotFound(
+                f'{failure} Template file "{rule.template}" not found.', template=rule.template
+            )
         variables = templates.variables(located.path)
         text = Text.decode(self._vault.read(self._vault.catalog.entry(template)).data).body
         filled = fill_periodic(text, variables, rule, located.first)
         return templates.run(basename(template), filled, located.path)
 
     def _check_folder(self, rule: PeriodRule, failure: str = "") -> None:
-        """Raises: NoteNotFound for a folder of the settings that is missing, after the words of `failure`."""
+        """Raises: NoteNotFound for a folder of the settings that is missing, after the words of
+        `failure`."""
         folder = rule.folder.strip("/ ")
         if not folder:
             return

@@ -1,4 +1,5 @@
-"""Changes that are worked out and kept, to be looked at and made, whole or file by file (specs/views.md PLAN-…)."""
+"""Changes that are worked out and kept, to be looked at and made, whole or file by file
+(specs/views.md PLAN-…)."""
 
 from __future__ import annotations
 
@@ -20,7 +21,15 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import Done
 from obsidian_mcp.core.vault.moves import Moves
-from obsidian_mcp.core.vault.operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
+from obsidian_mcp.core.vault.operation import (
+    Create,
+    MakeFolder,
+    Move,
+    Operation,
+    Remove,
+    RemoveFolder,
+    Write,
+)
 from obsidian_mcp.core.vault.planned_change import Planned, PlannedChange
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
 
@@ -56,7 +65,8 @@ class FileChange(NamedTuple):
         return b"\0" not in (self.before or b"") + (self.after or b"")
 
     def hunks(self) -> list[tuple[Hunk, str]]:
-        """Return the lines that change, each run of them with the heading it stands under; nothing for other files."""
+        """Return the lines that change, each run of them with the heading it stands under; nothing
+        for other files."""
         if not self.is_text or self.before == self.after:
             return []
         before, after = (_printable(data) for data in (self.before, self.after))
@@ -81,7 +91,9 @@ class FileChange(NamedTuple):
 
 
 def _printable(data: bytes | None) -> str:
-    return Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return (
+        Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    )
 
 
 @dataclass(frozen=True)
@@ -102,7 +114,11 @@ class Plan:
 
     @property
     def size(self) -> int:
-        texts = (operation for operation in self.change.operations if isinstance(operation, Write | Create))
+        texts = (
+            operation
+            for operation in self.change.operations
+            if isinstance(operation, Write | Create)
+        )
         return sum(len(operation.before) + len(operation.after) for operation in texts)
 
     @cached_property
@@ -113,7 +129,9 @@ class Plan:
     @cached_property
     def by_path(self) -> dict[str, list[Operation]]:
         """Return the operations of every file, by path; moves last among them, as they are made."""
-        operations_by_path: dict[str, list[Operation]] = {self.paths[move.disk]: [] for move in self.moves}
+        operations_by_path: dict[str, list[Operation]] = {
+            self.paths[move.disk]: [] for move in self.moves
+        }
         for operation in self.change.operations:
             if not isinstance(operation, RemoveFolder | MakeFolder):
                 operations_by_path.setdefault(self.paths[operation.disk], []).append(operation)
@@ -141,7 +159,8 @@ def changed_files(recorded: Recorded, path_of: Callable[[str], str]) -> list[Fil
 
 
 class Plans:
-    """The plans of one vault, in memory: at most 20, each for 30 minutes. Safe to share between threads."""
+    """The plans of one vault, in memory: at most 20, each for 30 minutes. Safe to share between
+    threads."""
 
     def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
@@ -150,13 +169,21 @@ class Plans:
         self._lock = threading.Lock()
 
     def draft(self, make: Callable[[], object]) -> Plan | None:
-        """Run a call up to its first write and keep what it would have changed; None where it would change nothing."""
+        """Run a call up to its first write and keep what it would have changed; None where it would
+        change nothing."""
         if (planned := _planned(make)) is None:
             return None
         files = self._vault.files
-        leaving = (operation for operation in planned.change.operations if isinstance(operation, Move | Remove))
+        leaving = (
+            operation
+            for operation in planned.change.operations
+            if isinstance(operation, Move | Remove)
+        )
         base = {operation.disk: files.stat(operation.disk) for operation in leaving}
-        paths = {operation.disk: self._vault.catalog.path_of(operation.disk) for operation in planned.change.operations}
+        paths = {
+            operation.disk: self._vault.catalog.path_of(operation.disk)
+            for operation in planned.change.operations
+        }
         number, expires = f"p_{secrets.token_hex(16)}", self._clock() + KEEP_SECONDS
         plan = Plan(number, planned.tool, planned.change, paths, base, expires, make)
         with self._lock:
@@ -169,7 +196,9 @@ class Plans:
         valid_plans: list[Plan] = []
         for plan in reversed(self._plans.values()):
             room -= plan.size
-            if plan is latest or (plan.expires > now and len(valid_plans) < MOST_PLANS and room >= 0):
+            if plan is latest or (
+                plan.expires > now and len(valid_plans) < MOST_PLANS and room >= 0
+            ):
                 valid_plans.append(plan)
         self._plans = {plan.id: plan for plan in reversed(valid_plans)}
 
@@ -179,7 +208,8 @@ class Plans:
             plan = self._plans.get(plan_id)
         if plan is None or plan.expires <= self._clock():
             raise ChangeNotFound(
-                f"There is no plan {plan_id!r}: plans end after {KEEP_SECONDS // 60} minutes, and with the server. "
+                f"There is no plan {plan_id!r}: plans end after {KEEP_SECONDS // 60} minutes, "
+                "and with the server. "
                 "Nothing was changed. Plan the change again with obsidian_show_changes.",
                 plan=plan_id,
             )
@@ -201,7 +231,9 @@ class Plans:
                 case Create():
                     change = change._replace(kind="create", after=operation.after)
                 case Move():
-                    change = change._replace(kind="move", to=self._vault.catalog.path_of(operation.target))
+                    change = change._replace(
+                        kind="move", to=self._vault.catalog.path_of(operation.target)
+                    )
                 case Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
@@ -220,14 +252,22 @@ class Plans:
             case Write():
                 disk = self._now_at(plan, operation.disk)
                 data = files.read(disk) if files.stat(disk) is not None else None
-                return "pending" if data == operation.before else "applied" if data == operation.after else "stale"
+                return (
+                    "pending"
+                    if data == operation.before
+                    else "applied"
+                    if data == operation.after
+                    else "stale"
+                )
             case Create():
                 if files.stat(operation.disk) is None:
                     return "stale" if files.exists(operation.disk) else "pending"
                 return "applied" if files.read(operation.disk) == operation.after else "stale"
             case Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
-                if is_there and (not is_moved or name_key(operation.disk) == name_key(operation.target)):
+                if is_there and (
+                    not is_moved or name_key(operation.disk) == name_key(operation.target)
+                ):
                     return "pending" if self._unchanged(plan, operation) else "stale"
                 return "applied" if is_moved and not is_there else "stale"
             case Remove():
@@ -237,27 +277,34 @@ class Plans:
         return "applied"  # an empty folder that is removed on the way
 
     def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
-        """Whether a file that is moved or removed is as it was; its text is compared where the plan changes it, too."""
-        if any(isinstance(operation_of_file, Write) for operation_of_file in plan.by_path[plan.paths[operation.disk]]):
+        """Whether a file that is moved or removed is as it was; its text is compared where the plan
+        changes it, too."""
+        if any(
+            isinstance(operation_of_file, Write)
+            for operation_of_file in plan.by_path[plan.paths[operation.disk]]
+        ):
             return True
         return plan.base[operation.disk] == self._vault.files.stat(operation.disk)
 
     def _now_at(self, plan: Plan, disk: str) -> str:
         """Return the path of a file after those moves of the plan that have been made."""
         files, target = self._vault.files, plan.moves.after(disk)
-        return target if target != disk and not files.exists(disk) and files.exists(target) else disk
+        return (
+            target if target != disk and not files.exists(disk) and files.exists(target) else disk
+        )
 
     def needs(self, plan: Plan, path: str) -> str | None:
-        """Return the file whose move has to be made first, or together with the change of this one."""
+        """Return the file whose move has to be made first, or together with the change of this
+        one."""
         sources = [plan.paths[move.disk] for move in plan.moves]
         if path in sources:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
     def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
-        """Make the change of a plan, or that of some of its files, as one entry of the journal. Raises: ChangeNotFound,
-        InvalidArguments for a path not in it or that needs another, StaleEtag naming changed files, and what
-        `Vault.commit` raises."""
+        """Make the change of a plan, or that of some of its files, as one entry of the journal.
+        Raises: ChangeNotFound, InvalidArguments for a path not in it or that needs another,
+        StaleEtag naming changed files, and what `Vault.commit` raises."""
         plan = self.get(plan_id)
         if len(plan.by_path) > 1 or len(plan.moves):
             self._vault.indexer.complete()  # without the lock (INDEX-43)
@@ -266,7 +313,8 @@ class Plans:
             by_path = plan.by_path
             if unknown := [path for path in paths if path not in by_path]:
                 raise InvalidArguments(
-                    f"The plan does not change {_named(unknown)}. It changes {_named(by_path)}.", argument="paths"
+                    f"The plan does not change {_named(unknown)}. It changes {_named(by_path)}.",
+                    argument="paths",
                 )
             states = {path: self.state(plan, path) for path in paths or by_path}
             chosen = self._chosen(plan, states, whole=not paths)
@@ -279,33 +327,41 @@ class Plans:
                 if isinstance(operation, Write)
                 else operation
                 for operation in plan.change.operations
-                if isinstance(operation, RemoveFolder | MakeFolder) or id(operation) in chosen_operations
+                if isinstance(operation, RemoveFolder | MakeFolder)
+                or id(operation) in chosen_operations
             ]
-            return self._vault.commit(plan.tool, operations, plan.change.undoes if is_whole else None)
+            return self._vault.commit(
+                plan.tool, operations, plan.change.undoes if is_whole else None
+            )
 
     def _chosen(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
         """Raises: InvalidArguments, StaleEtag."""
         if stale := [path for path, state in states.items() if state == "stale"]:
             raise StaleEtag(
-                f"{_named(stale)} changed since the plan was made. Nothing was written; plan the change again.",
+                f"{_named(stale)} changed since the plan was made. Nothing was written; plan the "
+                "change again.",
                 paths=stale[:NAMED],
             )
         chosen = [path for path, state in states.items() if state == "pending"]
         if not chosen:
-            raise InvalidArguments("These files are as the plan leaves them: it has been applied.", argument="paths")
+            raise InvalidArguments(
+                "These files are as the plan leaves them: it has been applied.", argument="paths"
+            )
         if not whole:
             for path in chosen:
                 needed = self.needs(plan, path)
                 if needed is not None and needed not in chosen:
                     raise InvalidArguments(
-                        f"The change of {path!r} needs the move of {needed!r}. Apply that first, or both together.",
+                        f"The change of {path!r} needs the move of {needed!r}. Apply that first, "
+                        "or both together.",
                         argument="paths",
                     )
         return chosen
 
 
 def _planned(make: Callable[[], object]) -> Planned | None:
-    """Run a call up to its first write; return what it would have changed. Raises: what the call raises."""
+    """Run a call up to its first write; return what it would have changed. Raises: what the call
+    raises."""
     try:
         with call_with(is_planning=True):
             make()
@@ -315,9 +371,12 @@ def _planned(make: Callable[[], object]) -> Planned | None:
 
 
 def _check_covers(plan: Plan) -> None:
-    """Check that the call would change no further file now, such as one with a new link. Raises: StaleEtag."""
+    """Check that the call would change no further file now, such as one with a new link. Raises:
+    StaleEtag."""
     again = _planned(plan.make)
-    disks = {operation.disk for operation in again.change.operations} if again is not None else set()
+    disks = (
+        {operation.disk for operation in again.change.operations} if again is not None else set()
+    )
     if further := sorted(map(normal_form, disks - plan.paths.keys())):
         raise StaleEtag(
             f"Since the plan was made, {_named(further)} came to be changed too, as by a new link. "

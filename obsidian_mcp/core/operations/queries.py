@@ -1,4 +1,5 @@
-"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to QUERIES-08)."""
+"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to
+QUERIES-08)."""
 
 from __future__ import annotations
 
@@ -7,7 +8,11 @@ from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from obsidian_mcp.core.dataview.settings import SETTINGS_FILE, DataviewSettings, read_dataview_settings
+from obsidian_mcp.core.dataview.settings import (
+    SETTINGS_FILE,
+    DataviewSettings,
+    read_dataview_settings,
+)
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
 from obsidian_mcp.core.files.catalog import FileEntry
@@ -59,19 +64,22 @@ Language = Callable[["Vault", Query], Callable[[Moment], QueryAnswer] | TaskPage
 
 
 def run_query(vault: Vault, query: Query) -> Found:
-    """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base, InvalidArguments."""
+    """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base,
+    InvalidArguments."""
     query = _identify(vault, query)
     language = LANGUAGES.get(query.language)
     if language is None:
         raise InvalidArguments(
-            f"There is no query language {query.language!r}; there are {', '.join(LANGUAGES)}.", argument="language"
+            f"There is no query language {query.language!r}; there are {', '.join(LANGUAGES)}.",
+            argument="language",
         )
     read = language(vault, query)
     return read if isinstance(read, TaskPage) else vault.graph.evaluate(read)
 
 
 def view_type(vault: Vault, query: Query) -> str:
-    """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid, NoteNotFound."""
+    """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid,
+    NoteNotFound."""
     query = _identify(vault, query)
     if query.language != "base":
         return ""
@@ -81,13 +89,19 @@ def view_type(vault: Vault, query: Query) -> str:
 
 
 def _identify(vault: Vault, query: Query) -> Query:
-    """The query with its language and without its fence (QUERIES-03). Where it is the path of a base, the text is that
-    of the file, and `this` the base (QUERIES-02)."""
+    """The query with its language and without its fence (QUERIES-03). Where it is the path of a
+    base, the text is that of the file, and `this` the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")
-    if query.language in ("", "base") and "\n" not in path and path.lower().endswith(BASE_EXTENSION):
+    if (
+        query.language in ("", "base")
+        and "\n" not in path
+        and path.lower().endswith(BASE_EXTENSION)
+    ):
         entry = vault.find(path)
         text = vault.read_text(entry).text.body
-        query = query._replace(language="base", text=text, view=query.view or view, this=query.this or entry.path)
+        query = query._replace(
+            language="base", text=text, view=query.view or view, this=query.this or entry.path
+        )
     fence, inside = remove_fence(query.text)
     if query.language:
         return query._replace(text=inside) if fence in (None, query.language) else query
@@ -99,8 +113,10 @@ def _identify(vault: Vault, query: Query) -> Query:
         if is_meant(inside):
             return query._replace(language=name, text=inside)
     raise QueryInvalid(
-        "This is no query of a known language. A base is YAML with views, filters or formulas, or the path of a .base "
-        "file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or with = for one expression. "
+        "This is no query of a known language. A base is YAML with views, filters or formulas, "
+        "or the path of a .base "
+        "file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or with = for one "
+        "expression. "
         f"The languages are {', '.join(LANGUAGES)}."
     )
 
@@ -113,11 +129,15 @@ class BlockAnswer(NamedTuple):
     error: str | None = None
 
 
-def run_blocks(vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = "") -> Iterator[BlockAnswer]:
-    """The answers of a note's queries (in a language), in order (QUERIES-04). Raises: NotText, OperationTimeout."""
+def run_blocks(
+    vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = ""
+) -> Iterator[BlockAnswer]:
+    """The answers of a note's queries (in a language), in order (QUERIES-04). Raises: NotText,
+    OperationTimeout."""
     if not is_note(note.path):
         raise NotText(
-            f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as `query`, with `this`.",
+            f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as "
+            "`query`, with `this`.",
             path=note.path,
         )
     for block in query_blocks(parse(vault.read_text(note).text.body), inline_prefix(vault)):
@@ -145,7 +165,9 @@ def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.view import run_view
 
     base = read_base(query.text)
-    return lambda moment: run_view(base, _context(vault, query, moment), query.page, query.view or None)
+    return lambda moment: run_view(
+        base, _context(vault, query, moment), query.page, query.view or None
+    )
 
 
 def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
@@ -153,7 +175,9 @@ def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.note.table import locate
 
     if not query.this:
-        raise InvalidArguments("A query of a table needs this: the note that the table is in.", argument="this")
+        raise InvalidArguments(
+            "A query of a table needs this: the note that the table is in.", argument="this"
+        )
     note = query.this
     located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)
 
@@ -216,6 +240,12 @@ def _tasks(vault: Vault, query: Query) -> TaskPage:
     return query_tasks(vault, query.text, this, query.page)
 
 
-LANGUAGES: Mapping[str, Language] = {"base": _bases, "table": _table, "dataview": _dataview, "tasks": _tasks}
+LANGUAGES: Mapping[str, Language] = {
+    "base": _bases,
+    "table": _table,
+    "dataview": _dataview,
+    "tasks": _tasks,
+}
 _MEANT: Mapping[str, Callable[[str], bool]] = {"base": is_base, "dataview": is_dataview}
-"""Whether a text is meant in a language, sound or not; languages without such a test must be named."""
+"""Whether a text is meant in a language, sound or not; languages without such a test must be
+named."""

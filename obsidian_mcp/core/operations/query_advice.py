@@ -31,7 +31,8 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 
 def advise(vault: Vault, query: str) -> str:
-    """Return what is likely wrong with a query that finds nothing: names of no operator or property; "" for none."""
+    """Return what is likely wrong with a query that finds nothing: names of no operator or
+    property; "" for none."""
     node = parser.parse(query)
     words = [part.text for part in walk(node) if isinstance(part, Word)]
     operators = dict.fromkeys(match.groups() for word in words if (match := _name_and_value(word)))
@@ -42,11 +43,15 @@ def advise(vault: Vault, query: str) -> str:
     names_by_key = {fold(use.name): use.name for use in used.value}
     remarks = [*_name_unknown_operators(operators, names_by_key)]
     return " ".join(
-        remarks if used.freshness.pending else [*remarks, *_name_unknown_properties(properties, names_by_key)]
+        remarks
+        if used.freshness.pending
+        else [*remarks, *_name_unknown_properties(properties, names_by_key)]
     )
 
 
-def _name_unknown_operators(operators: Iterable[Sequence[str]], names_by_key: Mapping[str, str]) -> Iterator[str]:
+def _name_unknown_operators(
+    operators: Iterable[Sequence[str]], names_by_key: Mapping[str, str]
+) -> Iterator[str]:
     for name, value in operators:
         near = get_close_matches(name.lower(), OPERATORS, 1, LIKENESS)
         meant = _OTHER_NAMES.get(name.lower()) or next(iter(near), "")
@@ -57,10 +62,14 @@ def _name_unknown_operators(operators: Iterable[Sequence[str]], names_by_key: Ma
             if meant
             else ""
         )
-        yield f"There is no operator {name}:; " + (f"{instead} is meant." if instead else "it is searched for as text.")
+        yield f"There is no operator {name}:; " + (
+            f"{instead} is meant." if instead else "it is searched for as text."
+        )
 
 
-def _name_unknown_properties(properties: Iterable[str], names_by_key: Mapping[str, str]) -> Iterator[str]:
+def _name_unknown_properties(
+    properties: Iterable[str], names_by_key: Mapping[str, str]
+) -> Iterator[str]:
     unknown = [name for name in properties if fold(name) not in names_by_key]
     if unknown:
         near = [
@@ -68,5 +77,9 @@ def _name_unknown_properties(properties: Iterable[str], names_by_key: Mapping[st
             for unknown_name in unknown
             for name in nearest(fold(unknown_name), names_by_key, NEAR_SHOWN)
         ]
-        advice = f"Did you mean {' or '.join(map(repr, near))}?" if near else "obsidian_get_properties lists all names."
+        advice = (
+            f"Did you mean {' or '.join(map(repr, near))}?"
+            if near
+            else "obsidian_get_properties lists all names."
+        )
         yield f"No note has the property {' or '.join(map(repr, unknown))}. {advice}"

@@ -34,8 +34,8 @@ MOST_QUERY_NOTES = 2_000
 
 
 def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
-    """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one. Raises:
-    InvalidArguments."""
+    """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one.
+    Raises: InvalidArguments."""
     old, new = _checked(tag), _checked(to)
     renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
     if queries := list(_queries_with(vault, old)):
@@ -58,13 +58,23 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
             after = rename(body, old, new)
             if after != body:
                 renamed.append(Rewritten(content, content.with_body(after)))
-    broken = [path for path in vault.graph.warnings().value if is_note(path) and _may_name(vault, path, old)]
-    reason = "The frontmatter is broken and seems to name the tag, which stays there; repair it and rename again"
+    broken = [
+        path
+        for path in vault.graph.warnings().value
+        if is_note(path) and _may_name(vault, path, old)
+    ]
+    reason = (
+        "The frontmatter is broken and seems to name the tag, which stays there; repair it and "
+        "rename again"
+    )
     warnings = [f"{reason}: {move.listed(broken)}."] if broken else []
     if binary:
         warnings.append(f"Files that are not text keep the tag: {move.listed(binary)}.")
     if large := vault.too_large():
-        warnings.append(f"Files that are too large to be read keep the tag where they have it: {move.listed(large)}.")
+        warnings.append(
+            "Files that are too large to be read keep the tag where they have it: "
+            f"{move.listed(large)}."
+        )
     if not files and not broken:
         warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]
     return PlannedChange(tuple(renamed), warnings=tuple(warnings))
@@ -77,7 +87,8 @@ def _content(vault: Vault, path: VaultPath) -> Content | None:
 
 
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
-    """Whether a note has broken frontmatter with the tag, or one nested below it, among its words."""
+    """Whether a note has broken frontmatter with the tag, or one nested below it, among its
+    words."""
     content = _content(vault, path)
     body = content.text.body if content is not None and content.is_text else ""
     block = frontmatter.read_frontmatter(body)
@@ -87,14 +98,20 @@ def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
 
 
 def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
-    """Yield the lines of bases, and of queries in notes, that seem to name a tag or one nested below it (TAG-32)."""
+    """Yield the lines of bases, and of queries in notes, that seem to name a tag or one nested
+    below it (TAG-32)."""
     prefix = inline_prefix(vault)
     starts = [f"{fence}{word}" for fence in ("```", "~~~") for word in LANGUAGES]
     starts += [f"`{blank}{mark}" for blank in ("", " ") for mark in (prefix, "$=")]
     query = f'content:"{tag}" content:({" OR ".join(map(quote_phrase, starts))})'
-    hits = vault.search.find(Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40))
+    hits = vault.search.find(
+        Request(query, "exact", limit=MOST_QUERY_NOTES, snippets=0, characters=1 << 40)
+    )
     notes = sorted(hit.path for hit in hits.hits if is_note(hit.path))
-    for path in (*(entry.path for entry in vault.entries() if extension(entry.path) == ".base"), *notes):
+    for path in (
+        *(entry.path for entry in vault.entries() if extension(entry.path) == ".base"),
+        *notes,
+    ):
         checkpoint()
         entry = vault.catalog.get(path)
         try:
@@ -111,29 +128,40 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
             for number, line in enumerate(text.split("\n"), first + 1):
                 about_tags = "tag" in line.lower()
                 words = (word.lstrip("-") for word in _WORD.findall(line))
-                if any(covers(tag, word) and (about_tags or word.startswith("#")) for word in words):
+                if any(
+                    covers(tag, word) and (about_tags or word.startswith("#")) for word in words
+                ):
                     yield f"{path} line {number}"
 
 
 def _checked(name: str) -> str:
-    """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics 3.1)."""
+    """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics
+    3.1)."""
     tag = name.strip().removeprefix("#").rstrip("/")
     bad = _NOT_IN_A_TAG.search(tag)
     if not tag or bad or tag.isdigit() or tag.startswith("/") or "//" in tag:
-        reason = f"{bad.group()!r} cannot stand in a tag" if bad else "a tag needs a character that is not a digit"
+        reason = (
+            f"{bad.group()!r} cannot stand in a tag"
+            if bad
+            else "a tag needs a character that is not a digit"
+        )
         raise InvalidName(f"{name!r} is not a tag: {reason}.", tag=name)
     return tag
 
 
 def in_note(body: str, old: str, new: str) -> str:
-    """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises: PropertiesUnreadable."""
+    """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises:
+    PropertiesUnreadable."""
     renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
     return replace_tag(renamed, old, new)
 
 
 def in_canvas(body: str, old: str, new: str) -> str:
-    """Return the canvas with the tag renamed in its text cards, inside their JSON strings (TAG-31)."""
-    return apply(body, canvas.text_edits(body, lambda text: (Edit(span, new) for span in _names(text, old))))
+    """Return the canvas with the tag renamed in its text cards, inside their JSON strings
+    (TAG-31)."""
+    return apply(
+        body, canvas.text_edits(body, lambda text: (Edit(span, new) for span in _names(text, old)))
+    )
 
 
 def _names(body: str, old: str) -> Iterator[Span]:

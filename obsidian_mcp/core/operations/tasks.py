@@ -1,4 +1,5 @@
-"""The tasks of one vault: listed, queried, changed and added (TASK-03, TASK-67, TASK-96, TASK-130)."""
+"""The tasks of one vault: listed, queried, changed and added (TASK-03, TASK-67, TASK-96,
+TASK-130)."""
 
 from __future__ import annotations
 
@@ -32,7 +33,9 @@ from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
-if TYPE_CHECKING:  # what changes tasks is imported when one is changed: a list does without the parser of notes
+if (
+    TYPE_CHECKING
+):  # what changes tasks is imported when one is changed: a list does without the parser of notes
     from obsidian_mcp.core.tasks.change import UpdatedNote
     from obsidian_mcp.core.tasks.task_change import TaskChange
     from obsidian_mcp.core.vault.vault import Vault
@@ -41,9 +44,12 @@ TOOL = "update_task"
 
 
 def find_tasks(vault: Vault, request: ListRequest, query: str, page: Page) -> TaskPage:
-    """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments, QueryInvalid."""
+    """Return the tasks that a request and the lines of a query leave. Raises: InvalidArguments,
+    QueryInvalid."""
     source = _VaultTasks(vault)
-    narrowed = parse_query(query, source.environment, more=list_filters(request, source.environment))
+    narrowed = parse_query(
+        query, source.environment, more=list_filters(request, source.environment)
+    )
     return source.page(narrowed, page)
 
 
@@ -70,11 +76,16 @@ def update_task(
     etag: str = "",
     dry_run: bool = False,
 ) -> UpdatedTask:
-    """Change a task (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments, StaleEtag, as `find`."""
+    """Change a task (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments,
+    StaleEtag, as `find`."""
     if line is None and not wanted:
-        raise InvalidArguments("Name the task: line, with the note as name, or task.", argument="task")
+        raise InvalidArguments(
+            "Name the task: line, with the note as name, or task.", argument="task"
+        )
     if line is not None and not name:
-        raise InvalidArguments("line needs name: the note in which the task stands.", argument="name")
+        raise InvalidArguments(
+            "line needs name: the note in which the task stands.", argument="name"
+        )
     source = _VaultTasks(vault)
     entry = vault.find(name) if name else source.holder(wanted)
     if not is_note(entry.path):
@@ -96,12 +107,21 @@ def update_task(
 
 
 def add_task(
-    vault: Vault, name: str, change: TaskChange, heading: str, *, daily: bool, etag: str = "", dry_run: bool = False
+    vault: Vault,
+    name: str,
+    change: TaskChange,
+    heading: str,
+    *,
+    daily: bool,
+    etag: str = "",
+    dry_run: bool = False,
 ) -> UpdatedTask:
-    """Add a task to a note, or with `daily` to today's; a periodic note is made where missing (TASK-66). Raises:
-    InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
+    """Add a task to a note, or with `daily` to today's; a periodic note is made where missing
+    (TASK-66). Raises: InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
     if bool(name) == daily:
-        raise InvalidArguments("Say where to add the task: name, or daily=true for today's note.", argument="name")
+        raise InvalidArguments(
+            "Say where to add the task: name, or daily=true for today's note.", argument="name"
+        )
     source = _VaultTasks(vault)
 
     from obsidian_mcp.core.tasks import change as task_changes
@@ -127,7 +147,9 @@ def add_task(
         _, creation = PeriodicNotes(vault).plan(located, apply_to_new)
         vault.check(TOOL, [creation])
         return source.answer(str(located.path), updated[-1], "")
-    opened = PeriodicNotes(vault).open(TOOL, located.rule.period, located.day.isoformat(), apply_to_new)
+    opened = PeriodicNotes(vault).open(
+        TOOL, located.rule.period, located.day.isoformat(), apply_to_new
+    )
     return source.answer(str(located.path), updated[-1], opened.content.etag)
 
 
@@ -147,7 +169,9 @@ class _VaultTasks:
     """The tasks of a vault for one call, read from the index as far as the call needs them."""
 
     def __init__(self, vault: Vault) -> None:
-        self.settings = read_task_settings(vault.files.config(ENABLED_PLUGINS_FILE), vault.files.config(SETTINGS_FILE))
+        self.settings = read_task_settings(
+            vault.files.config(ENABLED_PLUGINS_FILE), vault.files.config(SETTINGS_FILE)
+        )
         self.today = vault.calendar.today
         self.environment = Environment(self.settings, self.today, self.dependencies)
         self._vault = vault
@@ -158,15 +182,26 @@ class _VaultTasks:
     def page(self, query: TasksQuery, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
         result = query.run(self.load(query.filters))
-        return page_of(result, self.dependencies(), page, explanation=query.explanation, incomplete=self._notice)
+        return page_of(
+            result,
+            self.dependencies(),
+            page,
+            explanation=query.explanation,
+            incomplete=self._notice,
+        )
 
     def load(self, filters: Sequence[Filter]) -> list[Task]:
-        """Return every task that the filters may let pass, and every task with an id or dependencies (TASK-130)."""
+        """Return every task that the filters may let pass, and every task with an id or
+        dependencies (TASK-130)."""
         days = self._days(filters)
         without = [
             status.symbol
             for status in self.settings.statuses.statuses
-            if not all(part.status(self.settings.statuses.get(status.symbol)) for part in filters if part.status)
+            if not all(
+                part.status(self.settings.statuses.get(status.symbol))
+                for part in filters
+                if part.status
+            )
         ]
         answer = self._vault.graph.tasks(days, without)
         self._notice = answer.notice
@@ -181,7 +216,9 @@ class _VaultTasks:
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         tasks.append(task)
-        self._dependencies = Dependencies.collect(task for task in tasks if task.id or task.depends_on)
+        self._dependencies = Dependencies.collect(
+            task for task in tasks if task.id or task.depends_on
+        )
         return tasks
 
     def dependencies(self) -> Dependencies:
@@ -192,7 +229,8 @@ class _VaultTasks:
         return self._dependencies
 
     def in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
-        """Return the checkboxes in some lines of a note with this text, also such as lack the global filter."""
+        """Return the checkboxes in some lines of a note with this text, also such as lack the
+        global filter."""
         from obsidian_mcp.core.note.parser import parse
         from obsidian_mcp.core.tasks.find import list_checkboxes
 
@@ -201,13 +239,20 @@ class _VaultTasks:
         for box in list_checkboxes(path, note):
             line = read_line(box.text, self.settings.notation) if box.line in lines else None
             if line is not None:
-                above = (heading.text for heading in reversed(note.outline) if heading.line < box.line - 1)
+                above = (
+                    heading.text
+                    for heading in reversed(note.outline)
+                    if heading.line < box.line - 1
+                )
                 place = TaskPlace(path, box.line, next(above, None))
-                tasks_by_line[box.line] = parse_line(line, place, self.settings, self._file_date(path))
+                tasks_by_line[box.line] = parse_line(
+                    line, place, self.settings, self._file_date(path)
+                )
         return tasks_by_line
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
-        """The days of which a task must have one in its line, not from its note's name; None for no such range."""
+        """The days of which a task must have one in its line, not from its note's name; None for no
+        such range."""
         ranges = [part.days for part in filters if part.days is not None]
         if not ranges or self.settings.use_filename_as_scheduled_date:
             return None
@@ -215,15 +260,23 @@ class _VaultTasks:
         return narrowest.first.isoformat(), narrowest.last.isoformat()
 
     def holder(self, wanted: str) -> FileEntry:
-        """The note of the one task in the vault that is named. Raises: TextNotFound, TextNotUnique."""
+        """The note of the one task in the vault that is named. Raises: TextNotFound,
+        TextNotUnique."""
         from obsidian_mcp.core.tasks.find import Checkbox, could_be, find_named
 
-        self._vault.indexer.complete()  # another task of that name may stand in a file that is not indexed (INDEX-43)
+        # another task of that name may stand in a file that is not indexed (INDEX-43)
+        self._vault.indexer.complete()
         facts = self._vault.graph.tasks().value
-        boxes = [Checkbox(str(path), fact.line + 1, fact.text) for path, fact in facts if could_be(fact.text, wanted)]
+        boxes = [
+            Checkbox(str(path), fact.line + 1, fact.text)
+            for path, fact in facts
+            if could_be(fact.text, wanted)
+        ]
         return self._vault.find(find_named(boxes, wanted, self.settings).path)
 
-    def write(self, entry: FileEntry, apply: Callable[[str], UpdatedNote], *, etag: str, dry_run: bool) -> UpdatedTask:
+    def write(
+        self, entry: FileEntry, apply: Callable[[str], UpdatedNote], *, etag: str, dry_run: bool
+    ) -> UpdatedTask:
         updated_notes: list[UpdatedNote] = []
 
         def change(body: str) -> str:
@@ -265,7 +318,8 @@ _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min
 
 
 def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
-    """Return the date in a note's name, None without or where settings ignore it; `today` fills in what is left out."""
+    """Return the date in a note's name, None without or where settings ignore it; `today` fills in
+    what is left out."""
     if not settings.use_filename_as_scheduled_date:
         return None
     folders = settings.filename_date_folders

@@ -31,17 +31,26 @@ PAGE = 1_000
 
 
 def history(
-    vault: Vault, disk: str | None = None, limit: int = 50, offset: int = 0, *, anywhere: bool = False
+    vault: Vault,
+    disk: str | None = None,
+    limit: int = 50,
+    offset: int = 0,
+    *,
+    anywhere: bool = False,
 ) -> tuple[list[Recorded], int]:
-    """Return a page of changes, the latest first, without those of hidden files (POL-01), and their total number."""
+    """Return a page of changes, the latest first, without those of hidden files (POL-01), and their
+    total number."""
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
     visible_changes = list(_visible_changes(vault, disk, anywhere=anywhere))
     return visible_changes[offset : offset + limit], len(visible_changes)
 
 
-def _visible_changes(vault: Vault, disk: str | None = None, *, anywhere: bool = False) -> Iterator[Recorded]:
-    """Yield the changes that the policy does not hide, the latest first. Raises: OperationTimeout."""
+def _visible_changes(
+    vault: Vault, disk: str | None = None, *, anywhere: bool = False
+) -> Iterator[Recorded]:
+    """Yield the changes that the policy does not hide, the latest first. Raises:
+    OperationTimeout."""
     offset = 0
     while page := vault.journal.changes(disk, PAGE, offset, anywhere=anywhere)[0]:
         checkpoint()
@@ -54,18 +63,26 @@ def recall(vault: Vault, number: int) -> Recorded:
     recorded = vault.journal.change(number)
     if recorded is None or not _visible(vault, recorded):
         raise ChangeNotFound(
-            f"The journal has no change {number}. obsidian_history lists the changes there are.", change=number
+            f"The journal has no change {number}. obsidian_history lists the changes there are.",
+            change=number,
         )
     return recorded
 
 
 def _visible(vault: Vault, recorded: Recorded) -> bool:
-    touched = {disk for step in recorded.steps if step.kind != "folder" for disk in (step.disk, step.target) if disk}
+    touched = {
+        disk
+        for step in recorded.steps
+        if step.kind != "folder"
+        for disk in (step.disk, step.target)
+        if disk
+    }
     return all(vault.policy.visible(normal_form(disk)) for disk in touched)
 
 
 def last(vault: Vault) -> Recorded:
-    """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound, naming others."""
+    """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound,
+    naming others."""
     own = vault.journal.author()
     foreign: Recorded | None = None
     for recorded in _visible_changes(vault):
@@ -76,8 +93,10 @@ def last(vault: Vault) -> Recorded:
     if foreign is None:
         raise ChangeNotFound("There is no change to undo.", change=None)
     raise ChangeNotFound(
-        "This client has made no change that could be undone since it was started. The latest change is number "
-        f"{foreign.number} ({foreign.tool}) by {made_by(vault, foreign)}; give its number to take it back.",
+        "This client has made no change that could be undone since it was started. The latest "
+        "change is number "
+        f"{foreign.number} ({foreign.tool}) by {made_by(vault, foreign)}; give its number to "
+        "take it back.",
         change=None,
         latest=foreign.number,
     )
@@ -93,15 +112,19 @@ def made_by(vault: Vault, recorded: Recorded) -> str:
     return author.client or "an unknown client"
 
 
-def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Recorded, Done, list[Step]]:
-    """Take back a change, the caller's own last one without a number; return it, the change that undid it, and the
-    steps whose files were left as they are. Where no file needs a change, an empty change is noted, so that the next
-    undo takes the next one. Raises: ChangeNotFound; UndoConflict with a three-way diff, and nothing is changed."""
+def undo(
+    vault: Vault, number: int | None, wins: Wins = "neither"
+) -> tuple[Recorded, Done, list[Step]]:
+    """Take back a change, the caller's own last one without a number; return it, the change that
+    undid it, and the steps whose files were left as they are. Where no file needs a change, an
+    empty change is noted, so that the next undo takes the next one. Raises: ChangeNotFound;
+    UndoConflict with a three-way diff, and nothing is changed."""
     with vault.changing():
         recorded = last(vault) if number is None else recall(vault, number)
         if recorded.undone_by is not None:
             raise UndoConflict(
-                f"Change {recorded.number} has been undone already, by change {recorded.undone_by}. "
+                f"Change {recorded.number} has been undone already, by change "
+                f"{recorded.undone_by}. "
                 f"Undo change {recorded.undone_by} to have it back.",
                 change=recorded.number,
                 undone_by=recorded.undone_by,
@@ -111,13 +134,18 @@ def undo(vault: Vault, number: int | None, wins: Wins = "neither") -> tuple[Reco
 
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
-    """Return the change that takes another one back, and the steps that `current` leaves. Raises: UndoConflict."""
+    """Return the change that takes another one back, and the steps that `current` leaves. Raises:
+    UndoConflict."""
     untouched: list[Step] = []
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
 
-    moves = Moves(Move(step.disk, step.target) for step in recorded.steps if step.target is not None)
-    moves_before = [*accumulate((step.target is not None for step in recorded.steps), initial=0)][:-1]
+    moves = Moves(
+        Move(step.disk, step.target) for step in recorded.steps if step.target is not None
+    )
+    moves_before = [*accumulate((step.target is not None for step in recorded.steps), initial=0)][
+        :-1
+    ]
     """How many moves were made before each step."""
 
     def restored(kind: str) -> Iterator[Operation]:
@@ -127,7 +155,9 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
             checkpoint()
             try:  # what was removed comes back after the moves
                 place = step.disk if kind == "remove" else moves.after(step.disk, earlier)
-                operation = _content(vault, step, place, wins, is_free=kind == "remove" and place in free)
+                operation = _content(
+                    vault, step, place, wins, is_free=kind == "remove" and place in free
+                )
                 if operation is None and kind == "create" and wins != "undo":
                     _check_gone(vault, recorded, step, place)
             except UndoConflict:
@@ -167,8 +197,11 @@ class _PlacesBack:
         self.moves = Moves()
 
     def move(self, disk: str, target: str) -> bool:
-        """Plan to move a file or folder back; False where it is not there, or its old place is taken."""
-        is_free = not self._is_there(target) or target in self._free or name_key(disk) == name_key(target)
+        """Plan to move a file or folder back; False where it is not there, or its old place is
+        taken."""
+        is_free = (
+            not self._is_there(target) or target in self._free or name_key(disk) == name_key(target)
+        )
         if not is_free or not self._is_there(disk):
             return False
         self.operations.append(Move(disk, target))
@@ -178,10 +211,13 @@ class _PlacesBack:
         return True
 
     def remove_folder(self, disk: str) -> None:
-        """Plan to remove a folder that the change has made, where nothing but the files of the change was in it."""
+        """Plan to remove a folder that the change has made, where nothing but the files of the
+        change was in it."""
         self.operations.append(RemoveFolder(disk))
         present = self.moves.before(disk)
-        if present is not None and all(file.disk in self._free for file in self._files.scan(present)):
+        if present is not None and all(
+            file.disk in self._free for file in self._files.scan(present)
+        ):
             self._free.add(disk)
 
     def _is_there(self, disk: str) -> bool:
@@ -192,21 +228,25 @@ class _PlacesBack:
 
 def _not_back(disk: str, target: str) -> UndoConflict:
     return UndoConflict(
-        f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved or deleted "
-        "since, or another file has its old name. Undo that, or move the file in the way, and try again.",
+        f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been "
+        "moved or deleted "
+        "since, or another file has its old name. Undo that, or move the file in the way, and "
+        "try again.",
         path=normal_form(target),
     )
 
 
 def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> Operation | None:
-    """Return the operation that restores one file; None if it is unchanged. Raises: UndoConflict."""
+    """Return the operation that restores one file; None if it is unchanged. Raises:
+    UndoConflict."""
     now = None
     if not is_free:
         with suppress(NoteNotFound):
             now = vault.files.read(disk, sys.maxsize)
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
-            f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in the trash: restore it "
+            f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in "
+            "the trash: restore it "
             "from there.",
             path=normal_form(disk),
         )
@@ -227,7 +267,8 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
 
 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
-    """Check that a file that is to be removed was not moved instead: it would stay, and the undo be called done.
+    """Check that a file that is to be removed was not moved instead: it would stay, and the undo be
+    called done.
 
     Raises: UndoConflict with its place, but not with one that the policy hides (POL-01).
     """
@@ -244,12 +285,15 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     if place == disk or not vault.files.exists(place):
         paths = vault.catalog.named(normal_form(disk.rpartition("/")[2]))
         namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)
-        place = next((namesake for namesake in namesakes if _holds(vault, namesake, step.after)), "")
+        place = next(
+            (namesake for namesake in namesakes if _holds(vault, namesake, step.after)), ""
+        )
     if place and not vault.policy.visible(normal_form(place)):
         raise _conflict(disk, step, None)
     if place:
         raise UndoConflict(
-            f"{normal_form(disk)!r} has been moved since, to {normal_form(place)!r}, so nothing was undone. Move it "
+            f"{normal_form(disk)!r} has been moved since, to {normal_form(place)!r}, so nothing "
+            "was undone. Move it "
             "back or delete it there, or choose with wins: 'current' leaves it.",
             path=normal_form(place),
         )
@@ -269,8 +313,10 @@ def _conflict(disk: str, step: Step, now: bytes | None, *, unmerged: bool = Fals
     path = normal_form(disk)
     if now is None:
         return UndoConflict(
-            f"{path!r} has been moved or deleted since, so nothing was undone. Undo that first (obsidian_history shows "
-            "it), or choose with wins: 'undo' brings the old text back under the old name, 'current' leaves it.",
+            f"{path!r} has been moved or deleted since, so nothing was undone. Undo that first "
+            "(obsidian_history shows "
+            "it), or choose with wins: 'undo' brings the old text back under the old name, "
+            "'current' leaves it.",
             path=path,
         )
     return UndoConflict(

@@ -1,4 +1,5 @@
-"""Which model embeds notes: what `obsidian-mcp semantic setup` wrote (specs/semantic.md, SEM-01)."""
+"""Which model embeds notes: what `obsidian-mcp semantic setup` wrote (specs/semantic.md,
+SEM-01)."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from dataclasses import asdict, dataclass
 from obsidian_mcp.errors import InvalidArguments
 
 PIECE_BYTES = 1_000
-"""Most of one piece of a note: models read 256 tokens, and a token is four letters or one and a half kanji."""
+"""Most of one piece of a note: models read 256 tokens, and a token is four letters or one and a
+half kanji."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,10 @@ class Choice:
         return hashlib.blake2b(f"{self.text()}{PIECE_BYTES}".encode(), digest_size=6).hexdigest()
 
     def text(self) -> str:
-        return json.dumps({name: value for name, value in asdict(self).items() if value}, indent=1) + "\n"
+        return (
+            json.dumps({name: value for name, value in asdict(self).items() if value}, indent=1)
+            + "\n"
+        )
 
 
 def parse(text: bytes | str) -> Choice:
@@ -38,6 +43,7 @@ def parse(text: bytes | str) -> Choice:
         choice = Choice(**json.loads(text))
     except (TypeError, ValueError) as error:
         raise InvalidArguments(
-            "The settings of semantic search cannot be read. Run `obsidian-mcp semantic setup` again."
+            "The settings of semantic search cannot be read. Run `obsidian-mcp semantic setup` "
+            "again."
         ) from error
     return choice

@@ -1,4 +1,5 @@
-"""Notes of a vault by what they mean: which are embedded, and which are nearest to a text (specs/semantic.md)."""
+"""Notes of a vault by what they mean: which are embedded, and which are nearest to a text
+(specs/semantic.md)."""
 
 from __future__ import annotations
 
@@ -44,16 +45,20 @@ class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
-        """A vector of length 1, little-endian float32, per text; `quick`: for a search. Raises: SemanticUnavailable."""
+        """A vector of length 1, little-endian float32, per text; `quick`: for a search. Raises:
+        SemanticUnavailable."""
 
 
 class Vectors(Protocol):
-    """Where vectors are kept. Safe to use from several threads and processes; what is lost is made again."""
+    """Where vectors are kept. Safe to use from several threads and processes; what is lost is made
+    again."""
 
     def digests(self) -> Mapping[VaultPath, bytes]:
         """Return the files with vectors, and of which bytes these are."""
 
-    def put(self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]) -> None: ...
+    def put(
+        self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]
+    ) -> None: ...
 
     def drop(self, paths: Iterable[VaultPath]) -> None: ...
 
@@ -78,7 +83,8 @@ class Meaning:
         *,
         is_patient: bool = False,
     ) -> None:
-        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model waits for `prepare`."""
+        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model waits
+        for `prepare`."""
         self.stop: Callable[[], object] = lambda: None
         """Ends what embeds notes in the background."""
         self._is_ready = is_patient
@@ -88,12 +94,14 @@ class Meaning:
         self._vectors = vectors
         self._building = threading.Lock()
         self.refused: dict[VaultPath, bytes] = {}
-        """Notes that the model refused, with the digest of their bytes; not tried again before they change."""
+        """Notes that the model refused, with the digest of their bytes; not tried again before they
+        change."""
         self._refused_last = 0
         """How many notes were refused since the last that was not."""
 
     def prepare(self) -> None:
-        """Load the model and the vectors once; from then on searches use them. Raises: SemanticUnavailable."""
+        """Load the model and the vectors once; from then on searches use them. Raises:
+        SemanticUnavailable."""
         if self._is_ready:
             return
         (vector,) = self._embedder.embed(["ready"])
@@ -101,7 +109,8 @@ class Meaning:
         self._is_ready = True
 
     def pending(self) -> list[VaultPath]:
-        """Return the notes to embed, without those that the model refused, and forget notes that are gone or hidden."""
+        """Return the notes to embed, without those that the model refused, and forget notes that
+        are gone or hidden."""
         visible = {path for path in self._visible() if is_note(path)}
         embedded = self._vectors.digests()
         self._vectors.drop([path for path in embedded if path not in visible])
@@ -113,8 +122,8 @@ class Meaning:
         )
 
     def embed(self, paths: Sequence[VaultPath]) -> None:
-        """Embed notes as the index has them, but those that the model refuses. Raises: SemanticUnavailable, also after
-        MOST_REFUSED refusals in a row."""
+        """Embed notes as the index has them, but those that the model refuses. Raises:
+        SemanticUnavailable, also after MOST_REFUSED refusals in a row."""
         with self._building:
             for path in paths:
                 note = self._indexer.query(lambda rows, path=path: rows.texts.read_note(path))  # type: ignore[misc]
@@ -126,7 +135,9 @@ class Meaning:
                 vectors: list[bytes] = []
                 try:
                     for at in range(0, len(parts), BATCH_PIECES):
-                        vectors += self._embedder.embed([part.text for part in parts[at : at + BATCH_PIECES]])
+                        vectors += self._embedder.embed(
+                            [part.text for part in parts[at : at + BATCH_PIECES]]
+                        )
                 except EmbeddingRefused:
                     self.refused[path] = digest
                     self._refused_last += 1
@@ -139,7 +150,8 @@ class Meaning:
                 self._vectors.put(path, digest, [part.start for part in parts], vectors)
 
     def complete(self) -> int:
-        """Embed everything that is pending; return how many notes these were. Raises: SemanticUnavailable."""
+        """Embed everything that is pending; return how many notes these were. Raises:
+        SemanticUnavailable."""
         paths = self.pending()
         for count, path in enumerate(paths):
             report_progress(count, len(paths), "Embedding")
@@ -147,7 +159,8 @@ class Meaning:
         return len(paths) - len(self.refused.keys() & set(paths))
 
     def near(self, text: str, limit: int) -> list[Near]:
-        """Return the notes that mean most nearly what a text says; none while the model is not ready (SEM-04)."""
+        """Return the notes that mean most nearly what a text says; none while the model is not
+        ready (SEM-04)."""
         if not self._is_ready:
             return []
         try:
@@ -163,7 +176,8 @@ class Meaning:
         self._vectors.close()
 
     def like(self, path: VaultPath, limit: int) -> list[Near]:
-        """Return the notes that are most like one; none if it has no vectors, or they cannot be used."""
+        """Return the notes that are most like one; none if it has no vectors, or they cannot be
+        used."""
         try:
             return self._vectors.like(path, limit)
         except SemanticUnavailable:
@@ -181,7 +195,8 @@ class Piece(NamedTuple):
 
 
 def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Piece]:
-    """Return the pieces of a note. `headings` are where they begin and what they say, in their order."""
+    """Return the pieces of a note. `headings` are where they begin and what they say, in their
+    order."""
     pieces_of_note = []
     begin = text_start(text)
     starts = [(begin, ""), *((start, heading) for start, heading in headings if start >= begin)]
@@ -199,7 +214,9 @@ def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[in
     begun, title = starts[0]
     for (_, heading), end in zip(starts, ends, strict=True):
         title = title or heading
-        if len(text[begun : min(end, begun + SHORT_BYTES)].encode()) >= SHORT_BYTES or end == len(text):
+        if len(text[begun : min(end, begun + SHORT_BYTES)].encode()) >= SHORT_BYTES or end == len(
+            text
+        ):
             if text[begun:end].strip():
                 yield begun, end, title
             begun, title = end, ""
@@ -208,10 +225,16 @@ def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[in
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
     """Cut a section at the ends of lines, else of words."""
     while start < end:
-        stop = start + len(text[start : min(end, start + PIECE_BYTES)].encode()[:PIECE_BYTES].decode(errors="ignore"))
+        stop = start + len(
+            text[start : min(end, start + PIECE_BYTES)]
+            .encode()[:PIECE_BYTES]
+            .decode(errors="ignore")
+        )
         if stop < end:
             half = (start + stop) // 2
-            stop = next((at + 1 for mark in "\n " if (at := text.rfind(mark, half, stop)) > 0), stop)
+            stop = next(
+                (at + 1 for mark in "\n " if (at := text.rfind(mark, half, stop)) > 0), stop
+            )
         part = text[start:stop]
         if part.strip():
             yield start + len(part) - len(part.lstrip()), part.strip()

@@ -18,13 +18,15 @@ def check_total(size: int) -> None:
     """Check how many bytes one change writes. Raises: InvalidArguments."""
     if size > MOST_BYTES:
         raise InvalidArguments(
-            f"The files that would change hold more than {MOST_BYTES:,} bytes together, more than one change may "
+            f"The files that would change hold more than {MOST_BYTES:,} bytes together, more "
+            "than one change may "
             "have. Nothing was written; change fewer notes at once."
         )
 
 
 def check_readable(operation: Operation) -> None:
-    """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments, StorageFailed."""
+    """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments,
+    StorageFailed."""
     if not isinstance(operation, Write | Create):
         return
     check_size(len(operation.after), normal_form(operation.disk))
@@ -32,12 +34,15 @@ def check_readable(operation: Operation) -> None:
     if problem is not None and _problem(operation.disk, operation.before) is None:
         path = normal_form(operation.disk)
         raise InvalidArguments(
-            f"{path!r} could not be read any more after this change, so nothing was written. {problem}", path=path
+            f"{path!r} could not be read any more after this change, so nothing was written. "
+            f"{problem}",
+            path=path,
         )
 
 
 def _problem(disk: str, data: bytes) -> str | None:
-    """Return why a text, canvas or base cannot be read; None for a readable one and for other files."""
+    """Return why a text, canvas or base cannot be read; None for a readable one and for other
+    files."""
     kind = extension(disk)
     if kind in TEXT_EXTENSIONS and b"\0" in data:
         return "It would hold a NUL character, which no text has: leave it out."
@@ -49,7 +54,9 @@ def _problem(disk: str, data: bytes) -> str | None:
         case ".base":
             from obsidian_mcp.core.bases.validation import validate_base
 
-            refused = [str(mistake) for mistake in validate_base(Text.decode(data).body) if mistake.refused]
+            refused = [
+                str(mistake) for mistake in validate_base(Text.decode(data).body) if mistake.refused
+            ]
             if refused:
                 return f"The base is not readable: {'; '.join(refused[:MISTAKES_SHOWN])}"
     return None

@@ -1,4 +1,5 @@
-"""What a change of a vault does, and how it is made whole or not at all, with the old bytes kept (specs/safety.md)."""
+"""What a change of a vault does, and how it is made whole or not at all, with the old bytes kept
+(specs/safety.md)."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class Done(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Changes:
-    """Every change of a vault's files passes through here. Every method may be called from any thread."""
+    """Every change of a vault's files passes through here. Every method may be called from any
+    thread."""
 
     _files: Files
     _journal: Journal
@@ -51,9 +53,11 @@ class Changes:
     _through_app: Changer | None
     """Makes changes instead of `_files` where it can."""
     _caught_up: int | None
-    """The last change in the journal whose files the catalog knows, None if it could not be read."""
+    """The last change in the journal whose files the catalog knows, None if it could not be
+    read."""
     _observers: Observers[Committed]
-    """Told of every change when the lock is free again: they may ask the vault, and hold no writer up."""
+    """Told of every change when the lock is free again: they may ask the vault, and hold no writer
+    up."""
     _committed: list[Committed] = field(default_factory=list)
     """Changes that were made under the lock that is held, and of which nobody has been told yet."""
     _writers: int = 0
@@ -62,10 +66,11 @@ class Changes:
 
     @contextmanager
     def changing(self) -> Iterator[None]:
-        """Keep all others that use the journal from writing; what a dead process left half done is taken back first.
+        """Keep all others that use the journal from writing; what a dead process left half done is
+        taken back first.
 
-        When the outermost holder lets go, the observers are told of the changes that were made meanwhile, also where
-        an error ends it.
+        When the outermost holder lets go, the observers are told of the changes that were made
+        meanwhile, also where an error ends it.
         """
         committed: list[Committed] = []
         try:
@@ -89,7 +94,8 @@ class Changes:
         return self._moving.after(disk)
 
     def _recover(self) -> None:
-        """Take back what died half done; what cannot be taken back now is tried again before the next change."""
+        """Take back what died half done; what cannot be taken back now is tried again before the
+        next change."""
         for recorded in self._journal.unfinished():
             log.warning("taking back a change by %s that was cut off", recorded.tool)
             lost, mixed = take_back(self._files, recorded.steps)
@@ -99,8 +105,8 @@ class Changes:
                 self._keep_old_texts(recorded.tool, mixed)
 
     def _keep_old_texts(self, tool: str, mixed: Sequence[Step]) -> int | None:
-        """Keep the old bytes of files that could not be taken back in a change of their own, which a person can undo;
-        return its number."""
+        """Keep the old bytes of files that could not be taken back in a change of their own, which
+        a person can undo; return its number."""
         old_texts = [step for step in mixed if step.before is not None]
         if not old_texts:
             return None
@@ -109,10 +115,13 @@ class Changes:
         return number
 
     def _catch_up(self) -> None:
-        """Look at the files that other processes have changed: the watcher may not have reported them yet (SAFE-09)."""
+        """Look at the files that other processes have changed: the watcher may not have reported
+        them yet (SAFE-09)."""
         latest = self._journal.latest()
         if self._caught_up is None:
-            if self._listing.scanned and latest:  # else nothing was missed, and a look at the whole folder takes time
+            if (
+                self._listing.scanned and latest
+            ):  # else nothing was missed, and a look at the whole folder takes time
                 self._listing.rescan()
         elif latest > self._caught_up:
             for recorded in self._journal.since(self._caught_up):
@@ -120,14 +129,16 @@ class Changes:
         self._caught_up = latest
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
-        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02); only planned where the
-        call plans. Raises: StaleEtag when a file has changed since, and errors of the disk, which name the files that
-        could not be brought back."""
+        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02); only
+        planned where the call plans. Raises: StaleEtag when a file has changed since, and errors of
+        the disk, which name the files that could not be brought back."""
         with self.changing():
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
-            limit = None if undoes is None else sys.maxsize  # a file that others have made larger is undone too
+            limit = (
+                None if undoes is None else sys.maxsize
+            )  # a file that others have made larger is undone too
             steps = [self._step(operation, limit) for operation in operations]
             operations = [_expecting(*pair) for pair in zip(operations, steps, strict=True)]
             folders = self._folders_made(operations)
@@ -139,17 +150,25 @@ class Changes:
                 for recorded_step in (*folder_steps, step)
             ]
             number = self._journal.begin(tool, recorded, undoes)
-            self._moving = Moves(operation for operation in operations if isinstance(operation, Move))
+            self._moving = Moves(
+                operation for operation in operations if isinstance(operation, Move)
+            )
             try:
                 with self._listing.frozen(steps):
                     location = self._make(
-                        tool, number, operations, recorded, [len(folder_steps) + 1 for folder_steps in folders]
+                        tool,
+                        number,
+                        operations,
+                        recorded,
+                        [len(folder_steps) + 1 for folder_steps in folders],
                     )
             finally:
                 self._moving = Moves()
             self._caught_up = number
             author = self._journal.author()
-            self._committed.append(Committed(number, tool, tuple(operations), undoes, author, time.time()))
+            self._committed.append(
+                Committed(number, tool, tuple(operations), undoes, author, time.time())
+            )
             return Done(number, location)
 
     def _check(self, tool: str, operations: Sequence[Operation], *, is_undo: bool = False) -> None:
@@ -161,10 +180,15 @@ class Changes:
                 check_readable(operation)
 
     def _make(
-        self, tool: str, number: int, operations: Sequence[Operation], steps: Sequence[Step], counts: Sequence[int]
+        self,
+        tool: str,
+        number: int,
+        operations: Sequence[Operation],
+        steps: Sequence[Step],
+        counts: Sequence[int],
     ) -> str | None:
-        """Make all operations or none; return the trash folder of a removed file. `counts`: how many of the steps
-        belong to each operation, which is the last of them."""
+        """Make all operations or none; return the trash folder of a removed file. `counts`: how
+        many of the steps belong to each operation, which is the last of them."""
         changer = self._changer(operations)
         location, begun = None, 0
         try:
@@ -182,14 +206,18 @@ class Changes:
             raise
         return location
 
-    def _roll_back(self, tool: str, number: int, steps: Sequence[Step], error: BaseException) -> None:
-        """Take back the steps of a change that failed. Raises: StorageFailed naming the files that remain changed."""
+    def _roll_back(
+        self, tool: str, number: int, steps: Sequence[Step], error: BaseException
+    ) -> None:
+        """Take back the steps of a change that failed. Raises: StorageFailed naming the files that
+        remain changed."""
         lost, mixed = take_back(self._files, steps)
         reason = error.message if isinstance(error, AppError) else "The change was interrupted."
         if lost:
             named = ", ".join(repr(normal_form(disk)) for disk in lost)
             raise StorageFailed(
-                f"{reason} {named} could not be brought back yet, because the disk refused. The old text is kept, and "
+                f"{reason} {named} could not be brought back yet, because the disk refused. The "
+                "old text is kept, and "
                 "the next change brings it back first.",
                 paths=[normal_form(disk) for disk in lost],
             ) from error
@@ -200,13 +228,17 @@ class Changes:
             raise _mixed_up(reason, mixed, number_of_old_texts) from error
 
     def _folders_made(self, operations: Sequence[Operation]) -> list[list[Step]]:
-        """Return for each operation the folders that it makes on the way, outermost first, so that taking it back
-        removes them before what had their place comes back."""
+        """Return for each operation the folders that it makes on the way, outermost first, so that
+        taking it back removes them before what had their place comes back."""
         steps: list[list[Step]] = []
         new_folders: set[str] = set()
         moves = Moves()
         for operation in operations:
-            target = operation.disk if isinstance(operation, Create | MakeFolder) else getattr(operation, "target", "")
+            target = (
+                operation.disk
+                if isinstance(operation, Create | MakeFolder)
+                else getattr(operation, "target", "")
+            )
             folder, missing = parent(target), []
             # looked for in `new_folders` first: thousands of files may go into one new folder
             while folder and folder not in new_folders and not self._was_there(folder, moves):
@@ -224,7 +256,8 @@ class Changes:
         return place is not None and self._files.exists(place)
 
     def _step(self, operation: Operation, limit: int | None) -> Step:
-        """Return the journal's record of an operation; `limit` as in `Files.read`. Raises: StaleEtag, StorageFailed."""
+        """Return the journal's record of an operation; `limit` as in `Files.read`. Raises:
+        StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
             return Step("create", operation.disk, after=operation.after)
         if isinstance(operation, Move):
@@ -238,8 +271,8 @@ class Changes:
         return Step("write", operation.disk, before=operation.before, after=operation.after)
 
     def _removal_step(self, removal: Remove, limit: int | None) -> Step:
-        """Return the journal's record of a removal, with the bytes that are removed. Raises: StaleEtag where they are
-        not those that the change was made from; StorageFailed."""
+        """Return the journal's record of a removal, with the bytes that are removed. Raises:
+        StaleEtag where they are not those that the change was made from; StorageFailed."""
         try:
             present = self._files.read(removal.disk, limit)
         except StorageFailed:
@@ -261,7 +294,13 @@ class Changes:
                 return
             case Write() | Create():
                 self._policy.check_write(path, len(operation.after))
-                kind = "create" if isinstance(operation, Create) else "overwrite" if overwrites else "edit"
+                kind = (
+                    "create"
+                    if isinstance(operation, Create)
+                    else "overwrite"
+                    if overwrites
+                    else "edit"
+                )
             case Move():
                 self._check_movable(operation)
                 kind = "move"
@@ -275,11 +314,18 @@ class Changes:
     def _check_movable(self, move: Move) -> None:
         """Check that every file of a folder may be moved. Raises: PermissionDenied."""
         source, target = normal_form(move.disk), normal_form(move.target)
-        if self._listing.catalog.on_disk(move.disk) is not None or self._files.subfolders(move.disk) is None:
+        if (
+            self._listing.catalog.on_disk(move.disk) is not None
+            or self._files.subfolders(move.disk) is None
+        ):
             self._policy.check_write(source)
             self._policy.check_write(target)
             return
-        inside = list(self._files.scan(move.disk)) if self._policy.restricts_reading or self._policy.write else []
+        inside = (
+            list(self._files.scan(move.disk))
+            if self._policy.restricts_reading or self._policy.write
+            else []
+        )
         for file in inside:
             below = normal_form(file.disk)[len(source) :]
             if not self._listing.visible(file.disk):
@@ -291,11 +337,15 @@ class Changes:
             self._policy.check_write(target + "/")
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:
-        """Return who makes a change: the app makes single changes of files, never a move with rewritten links."""
+        """Return who makes a change: the app makes single changes of files, never a move with
+        rewritten links."""
         alone = len(operations) == 1
         if self._through_app is None or len(operations) > THROUGH_APP:
             return self._files
-        if any(isinstance(operation, Move) and not (alone and operation.unlinked) for operation in operations):
+        if any(
+            isinstance(operation, Move) and not (alone and operation.unlinked)
+            for operation in operations
+        ):
             return self._files
         return self._through_app
 
@@ -319,24 +369,34 @@ class Changes:
             case Remove(permanent=True):
                 changer.delete(operation.disk)
             case Remove() if changer is self._files:
-                return self._files.trash(operation.disk, system=operation.system, expected=operation.before)
+                return self._files.trash(
+                    operation.disk, system=operation.system, expected=operation.before
+                )
             case Remove():
                 return changer.trash(operation.disk, system=operation.system)
         return None
 
 
 def _expecting(operation: Operation, step: Step) -> Operation:
-    """Return a removal with the bytes that the journal has: the file must hold these in the last moment (SAFE-08)."""
+    """Return a removal with the bytes that the journal has: the file must hold these in the last
+    moment (SAFE-08)."""
     return operation._replace(before=step.before) if isinstance(operation, Remove) else operation
 
 
 def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> StorageFailed:
-    """Return the error for files that a change has written and another program has changed since on the same lines."""
+    """Return the error for files that a change has written and another program has changed since on
+    the same lines."""
     paths = [normal_form(step.disk) for step in mixed]
-    old = f" The old text is in change {number} of the history, which can be undone." if number is not None else ""
+    old = (
+        f" The old text is in change {number} of the history, which can be undone."
+        if number is not None
+        else ""
+    )
     return StorageFailed(
-        f"{reason} But {name_first(list(map(repr, paths)), MISTAKES_SHOWN)} had been written before, and another "
-        f"program has changed the same lines since: that stays as it is. All other files are as they were.{old}",
+        f"{reason} But {name_first(list(map(repr, paths)), MISTAKES_SHOWN)} had been written "
+        "before, and another "
+        "program has changed the same lines since: that stays as it is. All other files are as "
+        f"they were.{old}",
         paths=paths,
         change=number,
     )
@@ -345,8 +405,9 @@ def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> Storage
 def _is_refusal(error: AppError, step: Step) -> bool:
     """Whether an error says that a step was not made.
 
-    Such a step is left out of what is taken back: its old lines are still in the file, beside what another program
-    wrote, and would come in twice. The file that a `create` found in its place belongs to somebody else.
+    Such a step is left out of what is taken back: its old lines are still in the file, beside what
+    another program wrote, and would come in twice. The file that a `create` found in its place
+    belongs to somebody else.
     """
     # a rename is one call of the system: it fails as a whole, whatever the reason
     return step.kind == "move" or isinstance(error, StaleEtag | NoteExists | NoteNotFound)

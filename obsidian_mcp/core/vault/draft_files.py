@@ -1,4 +1,5 @@
-"""The files of a draft: over those on disk, in memory, and what makes the disk equal to them (specs/batch.md)."""
+"""The files of a draft: over those on disk, in memory, and what makes the disk equal to them
+(specs/batch.md)."""
 
 from __future__ import annotations
 
@@ -32,16 +33,17 @@ class _Drafted(NamedTuple):
 class DraftFiles:
     """`Files` (core/files/ports.py, which documents the methods) whose changes stay in memory.
 
-    The disk goes on changing under a draft. What a file held when the draft first changed it is kept, and the
-    operations expect just that: a line that another program has written since is noticed, and not overwritten
-    (BATCH-03).
+    The disk goes on changing under a draft. What a file held when the draft first changed it is
+    kept, and the operations expect just that: a line that another program has written since is
+    noticed, and not overwritten (BATCH-03).
     """
 
     def __init__(self, base: Files) -> None:
         self._base = base
         self._drafted: dict[str, _Drafted] = {}
         self._left: dict[str, Remove | None] = {}
-        """Files on disk that are not at their place any more, and how those were removed that were not moved."""
+        """Files on disk that are not at their place any more, and how those were removed that were
+        not moved."""
         self._folders = DraftFolders(base)
         self._first: dict[str, bytes] = {}
         """What files on disk held when the draft first changed or removed them."""
@@ -57,15 +59,22 @@ class DraftFiles:
     def root(self) -> Path:
         return self._base.root
 
-    # -- reading -----------------------------------------------------------------------------------------------
+    # -- reading
+    # ----------------------------------------------------------------------------------------------
 
-    def scan(self, folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+    def scan(
+        self, folder: str = "", is_wanted: Callable[[str], bool] | None = None
+    ) -> Iterator[DiskFile]:
         for file in self._base.scan(folder, is_wanted):
             if file.disk not in self._left and file.disk not in self._drafted:
                 yield file
         for disk in list(self._drafted):
             is_inside = not folder or disk.startswith(f"{folder}/")
-            if is_inside and (is_wanted is None or is_wanted(disk)) and (drafted := self.stat(disk)) is not None:
+            if (
+                is_inside
+                and (is_wanted is None or is_wanted(disk))
+                and (drafted := self.stat(disk)) is not None
+            ):
                 yield drafted
 
     def evicted(self) -> Iterator[str]:
@@ -128,7 +137,8 @@ class DraftFiles:
             raise _no_file(disk)
         return disk
 
-    # -- changing ----------------------------------------------------------------------------------------------
+    # -- changing
+    # ----------------------------------------------------------------------------------------------
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         if self.stat(disk) is None:
@@ -136,7 +146,9 @@ class DraftFiles:
             return
         present = self.read(disk)
         if expected is not None and present != expected:
-            raise StaleEtag(f"{normal_form(disk)!r} was changed in this moment. Nothing was written.", path=disk)
+            raise StaleEtag(
+                f"{normal_form(disk)!r} was changed in this moment. Nothing was written.", path=disk
+            )
         drafted = self._drafted.get(disk)
         origin = disk if drafted is None else drafted.origin
         if origin is not None:
@@ -150,7 +162,9 @@ class DraftFiles:
     def move(self, source: str, target: str) -> None:
         is_file = self.stat(source) is not None
         if not is_file and self.subfolders(source) is None:
-            raise NoteNotFound(f"There is no file or folder {normal_form(source)!r}.", path=normal_form(source))
+            raise NoteNotFound(
+                f"There is no file or folder {normal_form(source)!r}.", path=normal_form(source)
+            )
         if name_key(source) != name_key(target):
             self._check_free(target)
         if is_file:
@@ -201,7 +215,9 @@ class DraftFiles:
 
     def _check_free(self, disk: str) -> None:
         if self.exists(disk):
-            raise NoteExists(f"There is already a file {normal_form(disk)!r}.", path=normal_form(disk))
+            raise NoteExists(
+                f"There is already a file {normal_form(disk)!r}.", path=normal_form(disk)
+            )
 
     def _take(self, disk: str) -> _Drafted | None:
         drafted = self._drafted.pop(disk, None)
@@ -224,34 +240,57 @@ class DraftFiles:
         self._clock_ns = max(self._clock_ns + 1, time.time_ns())
         self._drafted[disk] = _Drafted(origin, data, self._clock_ns)
 
-    # -- the change --------------------------------------------------------------------------------------------
+    # -- the change
+    # --------------------------------------------------------------------------------------------
 
     def call_of(self, path: str) -> int | None:
-        """Return the number of the call that first changed a file, by its path on disk in normal form."""
+        """Return the number of the call that first changed a file, by its path on disk in normal
+        form."""
         return next((call for disk, call in self._calls.items() if normal_form(disk) == path), None)
 
     def operations(self) -> list[Operation]:
         """Return what makes the files on disk the draft.
 
-        Files are written where they still are, then removed; folders move, then single files; at last the new ones are
-        made. A file that is deleted and made again is written, so that it keeps its permissions.
+        Files are written where they still are, then removed; folders move, then single files; at
+        last the new ones are made. A file that is deleted and made again is written, so that it
+        keeps its permissions.
         """
-        origins = {disk: drafted.origin for disk, drafted in self._drafted.items() if drafted.origin is not None}
-        new_files = {disk: drafted.data or b"" for disk, drafted in self._drafted.items() if drafted.origin is None}
+        origins = {
+            disk: drafted.origin
+            for disk, drafted in self._drafted.items()
+            if drafted.origin is not None
+        }
+        new_files = {
+            disk: drafted.data or b""
+            for disk, drafted in self._drafted.items()
+            if drafted.origin is None
+        }
         placed_origins = set(origins.values())
         removed = [
-            removal for removal in self._left.values() if removal is not None and removal.disk not in placed_origins
+            removal
+            for removal in self._left.values()
+            if removal is not None and removal.disk not in placed_origins
         ]
-        after = {origin: data for disk, origin in origins.items() if (data := self._drafted[disk].data) is not None}
+        after = {
+            origin: data
+            for disk, origin in origins.items()
+            if (data := self._drafted[disk].data) is not None
+        }
         places = {self._folders.place_after_moves(origin): disk for disk, origin in origins.items()}
         moves = {place: disk for place, disk in places.items() if place != disk}
         self._exchange(moves, origins, after)
-        for removal in [removal for removal in removed if removal.disk in new_files]:  # deleted, and made again
+        for removal in [
+            removal for removal in removed if removal.disk in new_files
+        ]:  # deleted, and made again
             after[removal.disk] = new_files.pop(removal.disk)
             removed.remove(removal)
         written = {disk: (self._first_bytes(disk), data) for disk, data in after.items()}
         return [
-            *(Write(disk, before, data) for disk, (before, data) in written.items() if before != data),
+            *(
+                Write(disk, before, data)
+                for disk, (before, data) in written.items()
+                if before != data
+            ),
             *removed,
             *self._folders.moves,
             *(Move(source, target) for source, target in _in_order(moves)),
@@ -260,9 +299,11 @@ class DraftFiles:
             *(RemoveFolder(disk) for disk in self._folders.removed()),
         ]
 
-    def _exchange(self, moves: dict[str, str], origins: dict[str, str], after: dict[str, bytes]) -> None:
-        """Let the texts of files move in `after` that take each other's places, and not the files: no move of one of
-        them would find its target free."""
+    def _exchange(
+        self, moves: dict[str, str], origins: dict[str, str], after: dict[str, bytes]
+    ) -> None:
+        """Let the texts of files move in `after` that take each other's places, and not the files:
+        no move of one of them would find its target free."""
         for circle in _circles(moves):
             texts = {}
             for place in circle:
@@ -274,7 +315,8 @@ class DraftFiles:
                 del moves[place]
 
     def _first_bytes(self, disk: str) -> bytes:
-        """Return what a file on disk held when the draft first changed it, which is now where it only moved."""
+        """Return what a file on disk held when the draft first changed it, which is now where it
+        only moved."""
         if disk not in self._first:
             self._first[disk] = self._base.read(disk)
         return self._first[disk]
@@ -300,11 +342,16 @@ def _circles(moves: dict[str, str]) -> list[list[str]]:
 
 
 def _in_order(moves: dict[str, str]) -> list[tuple[str, str]]:
-    """Return moves so that each finds its target free: one that leaves a place comes before the one that takes it."""
+    """Return moves so that each finds its target free: one that leaves a place comes before the one
+    that takes it."""
     ordered: list[tuple[str, str]] = []
     waiting = dict(moves)
     while waiting:
-        free = [(source, target) for source, target in waiting.items() if target not in waiting or target == source]
+        free = [
+            (source, target)
+            for source, target in waiting.items()
+            if target not in waiting or target == source
+        ]
         ordered += free
         for source, _ in free:
             del waiting[source]

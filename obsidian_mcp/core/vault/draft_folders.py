@@ -1,4 +1,5 @@
-"""The folders of a draft: which of those on disk it moves, makes or removes (specs/batch.md BATCH-02)."""
+"""The folders of a draft: which of those on disk it moves, makes or removes (specs/batch.md
+BATCH-02)."""
 
 from __future__ import annotations
 
@@ -13,14 +14,16 @@ from .operation import Move
 class DraftFolders:
     """The folders of a draft, over those on disk.
 
-    Calls one by one leave empty folders behind, and move a folder with its hidden files and all that another program
-    puts there meanwhile. So a draft keeps the moves of folders as they were made, beside the places of its files.
+    Calls one by one leave empty folders behind, and move a folder with its hidden files and all
+    that another program puts there meanwhile. So a draft keeps the moves of folders as they were
+    made, beside the places of its files.
     """
 
     def __init__(self, base: Files) -> None:
         self._base = base
         self.moves = Moves()
-        """Moves of folders that are on disk, in their order: each source is a place after the moves before it."""
+        """Moves of folders that are on disk, in their order: each source is a place after the moves
+        before it."""
         self._made: dict[str, None] = {}
         """Folders that calls have made, in this order, also where nothing is in them any more."""
         self._removed: dict[str, None] = {}
@@ -31,7 +34,8 @@ class DraftFolders:
         return disk in self._made
 
     def place_on_disk(self, disk: str) -> str | None:
-        """Return where on disk a file or folder of the draft would be; None where its folder has left its place."""
+        """Return where on disk a file or folder of the draft would be; None where its folder has
+        left its place."""
         return self.moves.before(disk)
 
     def place_after_moves(self, disk: str) -> str:
@@ -39,11 +43,16 @@ class DraftFolders:
         return self.moves.after(disk)
 
     def subfolders(self, disk: str, files: Collection[str]) -> list[str] | None:
-        """Return the folders right below one, where `files` are the files of the draft; None if there is none."""
+        """Return the folders right below one, where `files` are the files of the draft; None if
+        there is none."""
         start = f"{disk}/" if disk else ""
         source = self.place_on_disk(disk) if disk else ""
         on_disk = None if source is None else self._base.subfolders(source)
-        if on_disk is None and not self.is_made(disk) and not any(path.startswith(start) for path in files):
+        if (
+            on_disk is None
+            and not self.is_made(disk)
+            and not any(path.startswith(start) for path in files)
+        ):
             return None
         there = {start + folder.rpartition("/")[2] for folder in on_disk or ()}
         there = {folder for folder in there if self._is_there(folder)}
@@ -52,8 +61,14 @@ class DraftFolders:
             for path in files
             if path.startswith(start) and "/" in path[len(start) :]
         }
-        arrived = {self.moves.after(move.target, number + 1) for number, move in enumerate(self.moves)}
-        inner = {path[len(start) :].split("/", 1)[0] for path in (*self._made, *arrived) if path.startswith(start)}
+        arrived = {
+            self.moves.after(move.target, number + 1) for number, move in enumerate(self.moves)
+        }
+        inner = {
+            path[len(start) :].split("/", 1)[0]
+            for path in (*self._made, *arrived)
+            if path.startswith(start)
+        }
         return sorted(there | {start + name for name in below | inner})
 
     def _is_there(self, disk: str) -> bool:
@@ -84,11 +99,14 @@ class DraftFolders:
         self.moves = Moves(earlier if source == target else [*earlier, Move(source, target)])
 
     def made_empty(self, places: Iterable[str]) -> list[str]:
-        """Return the folders that stay empty, where `places` are those of all files of the draft."""
+        """Return the folders that stay empty, where `places` are those of all files of the
+        draft."""
         needed = {folder for place in places for folder in ancestors(place)}
         empty_folders = [folder for folder in self._made if folder not in needed]
         return [
-            folder for folder in empty_folders if not any(inner.startswith(f"{folder}/") for inner in empty_folders)
+            folder
+            for folder in empty_folders
+            if not any(inner.startswith(f"{folder}/") for inner in empty_folders)
         ]
 
     def removed(self) -> list[str]:

@@ -18,7 +18,8 @@ FOLDER_OF_NEW_NOTES = "the folder of new notes"
 
 
 class Folders:
-    """The folders of a vault, as far as the policy shows them (POL-01). Every method may be called from any thread."""
+    """The folders of a vault, as far as the policy shows them (POL-01). Every method may be called
+    from any thread."""
 
     def __init__(self, files: Files, policy: Policy, listing: Listing) -> None:
         self._files = files
@@ -26,8 +27,9 @@ class Folders:
         self._listing = listing
 
     def named(self, raw: str) -> VaultPath | None:
-        """Return the folder that a person names, None for the root: one that is listed exactly so, however odd its name
-        (NAME-14), else the normal form, which may be new. Raises: PermissionDenied."""
+        """Return the folder that a person names, None for the root: one that is listed exactly so,
+        however odd its name (NAME-14), else the normal form, which may be new. Raises:
+        PermissionDenied."""
         listed = normal_form(raw).removeprefix("/").rstrip("/")
         with suppress(AppError):
             path = parse_folder(raw)
@@ -38,7 +40,8 @@ class Folders:
         return self._listing.catalog.parse(listed)
 
     def _is_listed(self, path: str) -> bool:
-        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in those listed."""
+        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in
+        those listed."""
         above = ""
         for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
@@ -56,7 +59,8 @@ class Folders:
             return self._listing.catalog.existing_folder(path)
 
     def below(self, disk: str) -> list[str] | None:
-        """Return the folders directly below one, as the disk spells them; None if there is no such folder."""
+        """Return the folders directly below one, as the disk spells them; None if there is no such
+        folder."""
         folders = self._files.subfolders(disk)
         if folders is None or not self._policy.restricts_reading:
             return folders
@@ -64,7 +68,8 @@ class Folders:
         return visible_folders if visible_folders or not disk or self._is_visible(disk) else None
 
     def movable(self, disk: str) -> tuple[str, ...] | None:
-        """Return what can leave the hidden files of a folder: files and folders; None where it has no such files."""
+        """Return what can leave the hidden files of a folder: files and folders; None where it has
+        no such files."""
         if not self._policy.restricts_reading:
             return None
         inside = [file.disk for file in self._files.scan(disk)]
@@ -72,42 +77,58 @@ class Folders:
         if len(visible_files) == len(inside):
             return None
         hidden = set(inside) - set(visible_files)
-        staying = {file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"}
+        staying = {
+            file[:at] for file in hidden for at in range(len(disk), len(file)) if file[at] == "/"
+        }
         files = [file for file in visible_files if file.rpartition("/")[0] in staying]
-        folders = [below for folder in staying for below in self.below(folder) or () if below not in staying]
+        folders = [
+            below
+            for folder in staying
+            for below in self.below(folder) or ()
+            if below not in staying
+        ]
         return tuple(sorted([*files, *folders]))
 
     def existing(self, folder: str) -> tuple[str, list[str]]:
-        """A folder's spelling in the vault ("" for the root) and the folders right below it. Raises: NoteNotFound."""
+        """A folder's spelling in the vault ("" for the root) and the folders right below it.
+        Raises: NoteNotFound."""
         spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
         below = self.below(disk)
         if below is None:
             raise NoteNotFound(
-                f"There is no folder {folder!r} in the vault. List the root (empty folder) to see the folders.",
+                f"There is no folder {folder!r} in the vault. List the root (empty folder) to "
+                "see the folders.",
                 folder=folder,
             )
         return spelled, below
 
     def configured(self, folder: str, what: str) -> str:
-        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its name (POL-18)."""
+        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its
+        name (POL-18)."""
         if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
             raise self._policy.refused_setting(what)
         return folder
 
     def check_new(self, path: VaultPath, what: str) -> None:
-        """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as `configured`."""
+        """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as
+        `configured`."""
         if not self._policy.visible(path):
             raise self._policy.refused_setting(what)
 
     def for_notes(self, settings: AppSettings, current: str = "") -> str:
-        """Return the folder of a new note that is named without one, "" for the root; `current` is the open note's.
-        Raises: PermissionDenied."""
+        """Return the folder of a new note that is named without one, "" for the root; `current` is
+        the open note's. Raises: PermissionDenied."""
         folder_by_location = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
-        return self.configured(folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES)
+        return self.configured(
+            folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES
+        )
 
     def _is_visible(self, disk: str) -> bool:
         """Whether a folder holds a visible file, or is empty and matches no pattern."""
         with self._listing.lock:
             if self._listing.catalog.folders.find(disk) is not None:
                 return True
-        return self._policy.visible(normal_form(disk) + "/") and next(iter(self._files.scan(disk)), None) is None
+        return (
+            self._policy.visible(normal_form(disk) + "/")
+            and next(iter(self._files.scan(disk)), None) is None
+        )

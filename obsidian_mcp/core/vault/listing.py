@@ -1,4 +1,5 @@
-"""Keeps the catalog of a vault's visible files in step with the disk (specs/watching.md), and finds its folders."""
+"""Keeps the catalog of a vault's visible files in step with the disk (specs/watching.md), and finds
+its folders."""
 
 from __future__ import annotations
 
@@ -11,7 +12,14 @@ from itertools import chain, islice
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, Change, DiskFile, Files, Step, may_repeat
+from obsidian_mcp.core.files.ports import (
+    COARSEST_TICK_NS,
+    Change,
+    DiskFile,
+    Files,
+    Step,
+    may_repeat,
+)
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import name_key
@@ -21,15 +29,21 @@ from .scanning import Dirty, Scanning
 
 RESCAN_PATHS = 200
 RESCAN_PART = 5
-"""One scan is faster than more changed paths than 200 and than a fifth of the files: a look at a path takes 15 µs,
-listing a file 5."""
+"""One scan is faster than more changed paths than 200 and than a fifth of the files: a look at a
+path takes 15 µs, listing a file 5."""
 
 
 class Listing:
-    """Brings the catalog in step with the disk, and notes what changed for the index; `lock` guards both."""
+    """Brings the catalog in step with the disk, and notes what changed for the index; `lock` guards
+    both."""
 
     def __init__(
-        self, files: Files, dirty: Dirty, policy: Policy, catalog: Catalog, note: Callable[[Iterable[Change]], None]
+        self,
+        files: Files,
+        dirty: Dirty,
+        policy: Policy,
+        catalog: Catalog,
+        note: Callable[[Iterable[Change]], None],
     ) -> None:
         """`note` is called with the files that changed, for the index."""
         self.catalog = catalog
@@ -42,7 +56,8 @@ class Listing:
         self._scanned_ns: int | None = None
         """When the last scan ended."""
         self._newer: set[str] | None = None
-        """The paths looked at since a scan beside the calls began; None without one, or after another whole scan."""
+        """The paths looked at since a scan beside the calls began; None without one, or after
+        another whole scan."""
         self._files = files
         self._dirty = dirty
         self._misses = Scanning()
@@ -54,7 +69,8 @@ class Listing:
 
     @property
     def is_known(self) -> bool:
-        """Whether readers have the catalog: while a change is made, as it was before, whatever a scan failed to see."""
+        """Whether readers have the catalog: while a change is made, as it was before, whatever a
+        scan failed to see."""
         return self.scanned or (self._is_frozen and self._scanned_ns is not None)
 
     def refresh(self) -> None:
@@ -67,16 +83,23 @@ class Listing:
             if not is_behind and not dirty:
                 return
             try:
-                if is_behind or dirty is None or len(dirty) > max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART):
+                if (
+                    is_behind
+                    or dirty is None
+                    or len(dirty) > max(RESCAN_PATHS, len(self.catalog) // RESCAN_PART)
+                ):
                     self.rescan()
                 else:
                     self._look(sorted(dirty))
-            except AppError:  # the disk is gone; when it is back, what was reported meanwhile is not known
+            except (
+                AppError
+            ):  # the disk is gone; when it is back, what was reported meanwhile is not known
                 self.scanned = False
                 raise
 
     def look_everywhere(self) -> None:
-        """As `refresh`, but with a scan in any case: on a busy machine a report comes too late (WATCH-10)."""
+        """As `refresh`, but with a scan in any case: on a busy machine a report comes too late
+        (WATCH-10)."""
         with self.lock:
             self.scanned = self.scanned and self._is_frozen
             self.refresh()
@@ -96,7 +119,9 @@ class Listing:
         changes = self.catalog.replace(listed)
         if last is not None:
             recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
-            changes = chain(changes, *(self._again(file) for file in listed if file.mtime_ns in recent))
+            changes = chain(
+                changes, *(self._again(file) for file in listed if file.mtime_ns in recent)
+            )
         self._scanned_ns = now
         self._dirty.scanned()
         self._misses.scanned()
@@ -105,15 +130,19 @@ class Listing:
         return changes
 
     def _overlooked(self, listed: AbstractSet[str]) -> Iterator[DiskFile]:
-        """Yield files that are there although a scan missed them, as one that was renamed meanwhile (WATCH-12)."""
-        for disk in self._files.spelled(entry.disk for entry in self.catalog if entry.disk not in listed):
+        """Yield files that are there although a scan missed them, as one that was renamed meanwhile
+        (WATCH-12)."""
+        for disk in self._files.spelled(
+            entry.disk for entry in self.catalog if entry.disk not in listed
+        ):
             with suppress(PermissionDenied):
                 if (file := self._files.stat(disk)) is not None:
                     yield file
 
     def catch_up(self) -> float | None:
-        """Bring the catalog in step with the disk, by a scan if one is due, for which no call waits (WATCH-02,
-        WATCH-06). Return the seconds until the next one, None where the calls scan. One thread at a time calls this."""
+        """Bring the catalog in step with the disk, by a scan if one is due, for which no call waits
+        (WATCH-02, WATCH-06). Return the seconds until the next one, None where the calls scan. One
+        thread at a time calls this."""
         self.refresh()
         due = self._dirty.scan_due()
         if due != 0:
@@ -130,8 +159,14 @@ class Listing:
                 self._is_scan_due = True
             elif (newer := self._newer) is not None:
                 if newer:
-                    looked_at = [DiskFile(*entry[1:]) for entry in self.catalog if _is_at_or_below(entry.disk, newer)]
-                    listed = [file for file in listed if not _is_at_or_below(file.disk, newer)] + looked_at
+                    looked_at = [
+                        DiskFile(*entry[1:])
+                        for entry in self.catalog
+                        if _is_at_or_below(entry.disk, newer)
+                    ]
+                    listed = [
+                        file for file in listed if not _is_at_or_below(file.disk, newer)
+                    ] + looked_at
                 changes = list(self._take(listed))
                 self._note(changes)
                 self._dirty.missed([change.path for change in changes])
@@ -139,7 +174,8 @@ class Listing:
         return self._dirty.scan_due()
 
     def named(self, names: Iterable[str]) -> Catalog:
-        """Return the visible files that have one of these names, as names compare; others are not looked at."""
+        """Return the visible files that have one of these names, as names compare; others are not
+        looked at."""
         keys = {name_key(name) for name in names}
 
         def is_wanted(disk: str) -> bool:
@@ -156,14 +192,16 @@ class Listing:
             self._note(changes)
 
     def look_for_named(self, names: Iterable[str]) -> None:
-        """Look for files of these names that were not reported, unless the folder was just searched (WATCH-05)."""
+        """Look for files of these names that were not reported, unless the folder was just searched
+        (WATCH-05)."""
         with self.lock:
             if not self._is_frozen and self._misses.drain() is None:
                 self._look([entry.disk for entry in self.named(names)])
                 self._misses.scanned()
 
     def check_downloaded(self, paths: Iterable[str]) -> None:
-        """Check names and partial paths that no visible file has. Raises: StorageFailed for one only in the cloud."""
+        """Check names and partial paths that no visible file has. Raises: StorageFailed for one
+        only in the cloud."""
         if self._evictions.drain() is None:
             self._evicted = [disk for disk in self._files.evicted() if self.visible(disk)]
             self._evictions.scanned()
@@ -173,7 +211,8 @@ class Listing:
                 self._files.exists(disk)
 
     def visible(self, disk: str) -> bool:
-        """Whether a file is part of the vault, which its settings are not, and the policy shows it."""
+        """Whether a file is part of the vault, which its settings are not, and the policy shows
+        it."""
         if disk.startswith(".") or "/." in disk:
             return False
         return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
@@ -184,7 +223,8 @@ class Listing:
             self._look([disk])
 
     def _look(self, disks: Sequence[str]) -> None:
-        """Look at files, or folders with all below; what was found before an error of the disk is noted (WATCH-09)."""
+        """Look at files, or folders with all below; what was found before an error of the disk is
+        noted (WATCH-09)."""
         if self._newer is not None:
             self._newer.update(disks)
         changes: list[Change] = []
@@ -204,19 +244,26 @@ class Listing:
             except PermissionDenied:
                 file = None
             if file is not None:
-                changes += (self.catalog.put(file) or self._again(file)) if self.visible(disk) else []
+                changes += (
+                    (self.catalog.put(file) or self._again(file)) if self.visible(disk) else []
+                )
             elif self.catalog.on_disk(disk) is not None:
                 changes += self.catalog.drop(disk)
             else:
                 unlisted.add(disk)
         if unlisted:
             self._look_below({disk for disk in unlisted if not _is_below(disk, unlisted)}, changes)
-            unknown += [entry.disk for change in changes if (entry := self.catalog.get(change.path)) is not None]
+            unknown += [
+                entry.disk
+                for change in changes
+                if (entry := self.catalog.get(change.path)) is not None
+            ]
         if unknown:
             self._respelled(unknown, changes)
 
     def _respelled(self, disks: Sequence[str], changes: list[Change]) -> None:
-        """Drop what is known by a former name: a disk that knows no case finds the file by that too (WATCH-08)."""
+        """Drop what is known by a former name: a disk that knows no case finds the file by that too
+        (WATCH-08)."""
         spellings = self.catalog.respelled(disks)
         spelled = self._files.spelled(spellings)
         for disk in spellings:
@@ -226,7 +273,8 @@ class Listing:
                 changes += self.catalog.put(file)
 
     def _again(self, file: DiskFile) -> list[Change]:
-        """Return a file that seems unchanged as changed if it may have been saved again within one tick (INDEX-03)."""
+        """Return a file that seems unchanged as changed if it may have been saved again within one
+        tick (INDEX-03)."""
         entry = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None
         return [] if entry is None else [Change(entry.path)]
 
@@ -257,7 +305,8 @@ class Listing:
 
     @contextmanager
     def frozen(self, steps: Sequence[Step]) -> Iterator[None]:
-        """Keep the catalog as readers see it while these steps are made, then take them in at once (SAFE-21)."""
+        """Keep the catalog as readers see it while these steps are made, then take them in at once
+        (SAFE-21)."""
         with self.lock:
             self._is_frozen = True
         try:

@@ -11,7 +11,8 @@ from .operation import Move
 class Moves:
     """Moves of files and folders in their order.
 
-    A path is looked up by its folders, not in every move: a change may move thousands of files, and asks for each.
+    A path is looked up by its folders, not in every move: a change may move thousands of files, and
+    asks for each.
     """
 
     def __init__(self, moves: Iterable[Move] = ()) -> None:
@@ -37,7 +38,9 @@ class Moves:
     def after(self, disk: str, first: int = 0) -> str:
         """Return where a file or folder is after the moves from number `first` on."""
         while True:
-            numbers = [_next(self._by_source.get(place, ()), first) for place in _with_folders(disk)]
+            numbers = [
+                _next(self._by_source.get(place, ()), first) for place in _with_folders(disk)
+            ]
             number = min((number for number in numbers if number is not None), default=None)
             if number is None:
                 return disk
@@ -45,12 +48,17 @@ class Moves:
             disk = move.target + disk[len(move.disk) :]
 
     def before(self, disk: str) -> str | None:
-        """Return where a file or folder was before the moves; None for a place that they have emptied."""
+        """Return where a file or folder was before the moves; None for a place that they have
+        emptied."""
         end = len(self._moves)
         while True:
             places = list(_with_folders(disk))
-            arrived = max((_last(self._by_target.get(place, ()), end) for place in places), default=-1)
-            departed = max((_last(self._by_source.get(place, ()), end) for place in places), default=-1)
+            arrived = max(
+                (_last(self._by_target.get(place, ()), end) for place in places), default=-1
+            )
+            departed = max(
+                (_last(self._by_source.get(place, ()), end) for place in places), default=-1
+            )
             if departed > arrived:
                 return None
             if arrived < 0:

@@ -39,13 +39,15 @@ class Move(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for good."""
+    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for
+    good."""
 
     disk: str
     permanent: bool
     system: bool = False
     before: bytes | None = None
-    """The bytes that the change was made from, as where they went into another note; None where any may go."""
+    """The bytes that the change was made from, as where they went into another note; None where any
+    may go."""
 
 
 def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
@@ -70,15 +72,19 @@ Operation = Write | Create | Move | Remove | RemoveFolder | MakeFolder
 
 
 def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
-    """Return the lines of a text that change, as a unified diff; for other files a line that says so. The file is named
-    as on disk: the normal form may be the path of another one (NAME-06)."""
+    """Return the lines of a text that change, as a unified diff; for other files a line that says
+    so. The file is named as on disk: the normal form may be the path of another one (NAME-06)."""
     path = printable(operation.disk)
     if not is_of_text(operation):
         return f"{path}: {len(operation.after):,} bytes that are no text\n"
-    return diff(path, Text.decode(operation.before).body, Text.decode(operation.after).body, context)
+    return diff(
+        path, Text.decode(operation.before).body, Text.decode(operation.after).body, context
+    )
 
 
 def is_of_text(operation: Write | Create) -> bool:
     """Whether a file has lines to show, before and after."""
-    is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(operation.disk, operation.after)
+    is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(
+        operation.disk, operation.after
+    )
     return is_text and b"\0" not in operation.before + operation.after

@@ -33,7 +33,8 @@ class PlannedChange:
 
     @property
     def depends_on_all(self) -> bool:
-        """Whether a change of any other file could make this plan wrong, as a new link to a file that moves."""
+        """Whether a change of any other file could make this plan wrong, as a new link to a file
+        that moves."""
         return True
 
     @property

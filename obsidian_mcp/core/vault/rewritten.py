@@ -40,8 +40,8 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
-    """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or that changes what only
-    it writes (DRAW-4, BOARD-2)."""
+    """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or
+    that changes what only it writes (DRAW-4, BOARD-2)."""
     path, text = before.entry.path, before.text.body
     if "excalidraw" in path.lower() or "excalidraw-plugin" in text:
         drawing.check_edit(path, text, body)
@@ -53,8 +53,8 @@ def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
 def edited(
     before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]
 ) -> Rewritten:
-    """Return a file with its text changed, and nothing written; a change made to the `version` of an older `etag` is
-    merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
+    """Return a file with its text changed, and nothing written; a change made to the `version` of
+    an older `etag` is merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
     now = before.text.body
     if not etag or etag == before.etag:
         return rewritten(before, change(now))
@@ -88,7 +88,8 @@ def changed_meanwhile(disk: str) -> StaleEtag:
 
 def stale(now: Content, etag: str, advice: str) -> StaleEtag:
     return StaleEtag(
-        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not {etag}. {advice}",
+        f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not "
+        f"{etag}. {advice}",
         path=now.entry.path,
         etag=now.etag,
     )

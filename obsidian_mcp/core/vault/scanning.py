@@ -17,23 +17,29 @@ class Dirty(Protocol):
     """Reports what may have changed on disk since the last question."""
 
     def drain(self) -> set[str] | None:
-        """Return the raw paths of files or folders that may have changed; None when a scan is needed."""
+        """Return the raw paths of files or folders that may have changed; None when a scan is
+        needed."""
 
     def scan_due(self) -> float | None:
-        """Return the seconds until a scan beside the calls begins, None where the calls scan; at 0.0 it has begun."""
+        """Return the seconds until a scan beside the calls begins, None where the calls scan; at
+        0.0 it has begun."""
 
     def scanned(self) -> None:
         """Take note that a scan has ended."""
 
     def missed(self, paths: Collection[str]) -> None:
-        """Take note of changed files that a scan beside the calls has found, and that were not reported before."""
+        """Take note of changed files that a scan beside the calls has found, and that were not
+        reported before."""
 
 
 class Scanning:
-    """`Dirty` without a watcher: a scan, `interval` seconds after the last one, finds what changed. Where scans take
-    long it waits until they are a tenth of the time, and at most a minute (WATCH-02)."""
+    """`Dirty` without a watcher: a scan, `interval` seconds after the last one, finds what changed.
+    Where scans take long it waits until they are a tenth of the time, and at most a minute
+    (WATCH-02)."""
 
-    def __init__(self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._interval = interval
         self._clock = clock
         self._due = float("-inf")

@@ -24,12 +24,13 @@ class TakenBack(NamedTuple):
     lost: list[str]
     """Those that the disk refused to bring back."""
     mixed: list[Step]
-    """Those that another program has changed so that its part and ours cannot be told apart. They are left as they are;
-    each step leads from the old bytes to those that are there now."""
+    """Those that another program has changed so that its part and ours cannot be told apart. They
+    are left as they are; each step leads from the old bytes to those that are there now."""
 
 
 def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
-    """Bring files back to their state before these steps, done or not. Changes of other programs since then stay."""
+    """Bring files back to their state before these steps, done or not. Changes of other programs
+    since then stay."""
     in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in steps}
     for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
         files.sweep(disk)
@@ -49,13 +50,15 @@ def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
 
 
 def _take_back_step(files: Files, step: Step) -> bytes | None:
-    """Take back one step; return what the file holds where that is ours and another program's in one. Raises:
-    AppError."""
+    """Take back one step; return what the file holds where that is ours and another program's in
+    one. Raises: AppError."""
     if step.kind == "folder":
         files.remove_folder(step.disk)
         return None
     if step.target is not None:
-        with suppress(NoteExists, NoteNotFound):  # the move was not made, or another file has the old name since
+        with suppress(
+            NoteExists, NoteNotFound
+        ):  # the move was not made, or another file has the old name since
             files.move(step.target, step.disk)
         return None
     for attempts_left in reversed(range(ATTEMPTS)):
@@ -83,22 +86,28 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
 
 
 class _Mixed:
-    """In place of the content of a file in which our part cannot be told apart from another program's."""
+    """In place of the content of a file in which our part cannot be told apart from another
+    program's."""
 
 
 def _without(step: Step, now: bytes | None) -> bytes | _Mixed | None:
     """Return the content of a file that holds `now` after a step is taken back."""
     if now == step.after:
         return step.before
-    if now is None or now == step.before:  # another program has deleted the file, or the step was not made
+    if (
+        now is None or now == step.before
+    ):  # another program has deleted the file, or the step was not made
         return now
-    if step.before is None or step.after is None:  # it has added to the new file, or made another one of the name
+    if (
+        step.before is None or step.after is None
+    ):  # it has added to the new file, or made another one of the name
         return _Mixed()
     from obsidian_mcp.core.text.diff import count_differences, merge
 
     before, after, present = (Text.decode(data) for data in (step.before, step.after, now))
-    # The step that a process died in may not have been made. What another program has made of the old text is closer
-    # to the old text: without this look its lines, which are still there, would come in a second time.
+    # The step that a process died in may not have been made. What another program has made of the
+    # old text is closer to the old text: without this look its lines, which are still there, would
+    # come in a second time.
     if count_differences(before.body, present.body) < count_differences(after.body, present.body):
         return now
     merged = merge(after.body, before.body, present.body, neighbours=True)

@@ -26,7 +26,14 @@ from obsidian_mcp.core.files.settings import (
 )
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, TEXT_EXTENSIONS, VaultPath, clean, extension, is_note
+from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
+    VaultPath,
+    clean,
+    extension,
+    is_note,
+)
 from obsidian_mcp.errors import AppError, NoteNotFound, NotText
 
 from .folders import Folders
@@ -55,14 +62,21 @@ Kept = TypeVar("Kept")
 
 _EDITORS = {
     ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
-    ".base": "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked first.",
+    ".base": (
+        "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked "
+        "first."
+    ),
 }
-_NO_EDITOR = "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on every file."
+_NO_EDITOR = (
+    "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on "
+    "every file."
+)
 
 
 class Vault:
-    """A folder of notes. Every method may be called from any thread. What answers questions about many notes
-    (`indexer`, `graph`, `search`, `tasks`, `periodic`) is loaded at its first use (CLI-20)."""
+    """A folder of notes. Every method may be called from any thread. What answers questions about
+    many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) is loaded at its first use
+    (CLI-20)."""
 
     def __init__(
         self,
@@ -77,9 +91,10 @@ class Vault:
         calendar: Calendar | None = None,
         begin_background: Callable[[Indexer], Meaning | None] = lambda _: None,
     ) -> None:
-        """`open_index` opens the index when it is first needed, and `begin_background` has it stored beside the calls
-        and returns what finds notes by meaning. `app` answers questions for the backend `cli`, and `through_app` makes
-        changes instead of `files` where it can (specs/obsidian-command.md)."""
+        """`open_index` opens the index when it is first needed, and `begin_background` has it
+        stored beside the calls and returns what finds notes by meaning. `app` answers questions for
+        the backend `cli`, and `through_app` makes changes instead of `files` where it can
+        (specs/obsidian-command.md)."""
         self.name = name
         self.catalog = Catalog(read_uri=self._read_uri)
         """The visible files, since the first `refresh`."""
@@ -91,7 +106,8 @@ class Vault:
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
         self._noting: Indexer | None = None
-        """The same, from before its background begins: that may compare all files, and what changes then is noted."""
+        """The same, from before its background begins: that may compare all files, and what changes
+        then is noted."""
         self.meaning: Meaning | None = None
         """Finds notes by their meaning, where the user set it up; known once the index is open."""
         self._beginning = threading.Lock()
@@ -102,7 +118,8 @@ class Vault:
         self._caught_up: int | None = None
         self._kept: dict[object, object] = {}
         self.committed: Observers[Committed] = Observers()
-        """Told of every change of the vault by this process, when it is made and the lock is free again."""
+        """Told of every change of the vault by this process, when it is made and the lock is free
+        again."""
         with suppress(AppError):
             self._caught_up = journal.latest()
         self.lock = self._listing.lock
@@ -127,7 +144,10 @@ class Vault:
         files, catalog = self.files, self.catalog
         # Without the vault's lock: its holder may be waiting for these threads.
         indexer = self._noting = Indexer(
-            self._open_index(), lambda: catalog, lambda entry: files.head(entry.disk, BODY_LIMIT), files.stat
+            self._open_index(),
+            lambda: catalog,
+            lambda entry: files.head(entry.disk, BODY_LIMIT),
+            files.stat,
         )
         try:
             if not self._is_closed:
@@ -175,7 +195,9 @@ class Vault:
         """The links, tags and properties of the vault."""
         from obsidian_mcp.core.graph.graph import Graph
 
-        return Graph(self.indexer, self._numbers, self.hides, lambda: self.uses_dataview, self._read_bytes)
+        return Graph(
+            self.indexer, self._numbers, self.hides, lambda: self.uses_dataview, self._read_bytes
+        )
 
     @cached_property
     def search(self) -> Search:
@@ -183,11 +205,19 @@ class Vault:
         from obsidian_mcp.core.search.search import Search
 
         indexer = self.indexer  # which knows what `meaning` is
-        near, like = (self.meaning.near, self.meaning.like) if self.meaning is not None else (None, None)
+        near, like = (
+            (self.meaning.near, self.meaning.like) if self.meaning is not None else (None, None)
+        )
 
         read, filters = self._read_bytes, self._filters
         return Search(
-            indexer, self._numbers, read, filters, inline_fields=lambda: self.uses_dataview, near=near, like=like
+            indexer,
+            self._numbers,
+            read,
+            filters,
+            inline_fields=lambda: self.uses_dataview,
+            near=near,
+            like=like,
         )
 
     def _read_bytes(self, entry: FileEntry) -> bytes:
@@ -195,7 +225,8 @@ class Vault:
 
     @cached_property
     def periodic(self) -> PeriodicNames:
-        """The names of daily to yearly notes; what they need is loaded when they are first asked for."""
+        """The names of daily to yearly notes; what they need is loaded when they are first asked
+        for."""
         from obsidian_mcp.core.periodic.names import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
@@ -206,7 +237,9 @@ class Vault:
     def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use."""
         companion = self._kept.get(kind)
-        return cast("Kept", self._kept.setdefault(kind, kind(self)) if companion is None else companion)
+        return cast(
+            "Kept", self._kept.setdefault(kind, kind(self)) if companion is None else companion
+        )
 
     def close(self) -> None:
         """Close the files after the running change."""
@@ -222,7 +255,8 @@ class Vault:
             if self._indexer is not None:
                 self._indexer.close()
 
-    # -- files ---------------------------------------------------------------------------------------------
+    # -- files
+    # ---------------------------------------------------------------------------------------------
 
     def refresh(self, *, if_listed: bool = False) -> None:
         """Bring the catalog in step with the disk; `if_listed`: only where it is known."""
@@ -234,7 +268,8 @@ class Vault:
         self._listing.look_everywhere()
 
     def catch_up(self) -> float | None:
-        """As `refresh`, with a scan if one is due beside the calls; return the seconds until the next one is due."""
+        """As `refresh`, with a scan if one is due beside the calls; return the seconds until the
+        next one is due."""
         return self._listing.catch_up()
 
     @property
@@ -243,7 +278,8 @@ class Vault:
         return self._listing.is_known
 
     def named(self, *filenames: str) -> Catalog:
-        """The files of these names, or all where they are known: only names are read, a fifth of a listing's time."""
+        """The files of these names, or all where they are known: only names are read, a fifth of a
+        listing's time."""
         with self.lock:
             return self.catalog if self.is_listed else self._listing.named(filenames)
 
@@ -257,9 +293,10 @@ class Vault:
         return self.resolve(raw)[0]
 
     def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
-        """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias, which comes with it
-        (NAME-01 to NAME-11). Raises: NoteNotFound with near names, AmbiguousName with candidates, PermissionDenied,
-        StorageFailed for a file that is only in the cloud; for a URI, VaultNotFound and InvalidName."""
+        """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias,
+        which comes with it (NAME-01 to NAME-11). Raises: NoteNotFound with near names,
+        AmbiguousName with candidates, PermissionDenied, StorageFailed for a file that is only in
+        the cloud; for a URI, VaultNotFound and InvalidName."""
         if "://" in raw:
             raw = self._read_uri(raw)
         if not self._listing.is_known:
@@ -271,7 +308,9 @@ class Vault:
             entry = self.catalog.find(raw)
             if entry is not None:
                 is_path = "/" in raw or raw.lower().endswith(TEXT_EXTENSIONS)
-                return self._exactly(raw, entry) if is_path and raw not in entry[:2] else entry, None
+                return self._exactly(raw, entry) if is_path and raw not in entry[
+                    :2
+                ] else entry, None
         if (target := link_target(raw)) is not None:
             return self.resolve(target)
         if ":" in raw and (located := self.periodic.find_by_name(raw)) is not None:
@@ -284,7 +323,11 @@ class Vault:
             if unnoticed is not None:
                 return unnoticed, None
         answer = self.graph.by_alias(raw)
-        aliased = [entry for alias_path in answer.value if (entry := self.catalog.get(alias_path)) is not None]
+        aliased = [
+            entry
+            for alias_path in answer.value
+            if (entry := self.catalog.get(alias_path)) is not None
+        ]
         if len(aliased) > 1:
             raise ambiguous(raw, [entry.path for entry in aliased])
         if aliased:
@@ -298,14 +341,18 @@ class Vault:
             raise self.catalog.not_found(path, answer.freshness.notice)
 
     def _exactly(self, raw: str, entry: FileEntry) -> FileEntry:
-        """Return the file of exactly this path, which may have appeared a moment ago, where `entry` has an equal or a
-        longer one (NAME-03, NAME-06)."""
+        """Return the file of exactly this path, which may have appeared a moment ago, where `entry`
+        has an equal or a longer one (NAME-03, NAME-06)."""
         with suppress(AppError):
             written = clean(raw)
             for disk in (written, written + NOTE_EXTENSION):
                 if disk in entry[:2]:
                     return entry
-                if self._listing.visible(disk) and self.files.stat(disk) and self.files.spelled([disk]):
+                if (
+                    self._listing.visible(disk)
+                    and self.files.stat(disk)
+                    and self.files.spelled([disk])
+                ):
                     self._listing.look_at(disk)
                     return self.catalog.on_disk(disk) or entry
         return entry
@@ -325,7 +372,8 @@ class Vault:
             return None if path_of_entry is None else self.catalog.entry(path_of_entry)
 
     def look_for(self, disk: str) -> FileEntry | None:
-        """Return a file that the watcher may not have reported yet. Raises: PermissionDenied, StorageFailed."""
+        """Return a file that the watcher may not have reported yet. Raises: PermissionDenied,
+        StorageFailed."""
         with self.lock:
             if not self._listing.visible(disk):
                 return None
@@ -335,13 +383,14 @@ class Vault:
             if disk in self.files.spelled([disk]):
                 self._listing.look_at(disk)
                 return self.catalog.on_disk(disk)
-            self._listing.rescan()  # on a disk without case, another spelling of a file that only a list has
+            # on a disk without case, another spelling of a file that only a list has
+            self._listing.rescan()
             path = self.catalog.at(VaultPath(normal_form(disk)))
             return None if path is None else self.catalog.entry(path)
 
     def check_target(self, disk: str, files: Iterable[VaultPath] = ()) -> None:
-        """Refuse a target that may not be seen before an answer can tell whether it is there (POL-01): a file, or a
-        folder with the `files` that go into it. Raises: PermissionDenied."""
+        """Refuse a target that may not be seen before an answer can tell whether it is there
+        (POL-01): a file, or a folder with the `files` that go into it. Raises: PermissionDenied."""
         path = normal_form(disk)
         if files and self.policy.conceals(f"{path}/"):
             raise self.policy.refused(path)
@@ -361,30 +410,37 @@ class Vault:
 
     @property
     def uses_dataview(self) -> bool:
-        """Whether the plugin Dataview is switched on, so that inline fields are properties (DV-19)."""
+        """Whether the plugin Dataview is switched on, so that inline fields are properties
+        (DV-19)."""
         return "dataview" in enabled_plugins(self.files.config(ENABLED_PLUGINS_FILE))
 
     def too_large(self) -> list[VaultPath]:
-        """Return the notes and canvases that are too large to be read, by path: a change of many files leaves them as
-        they are and names them (INDEX-51)."""
+        """Return the notes and canvases that are too large to be read, by path: a change of many
+        files leaves them as they are and names them (INDEX-51)."""
         return sorted(path for path, entry in self.indexer.long_files.items() if entry.is_too_large)
 
     def hides(self) -> Callable[[str], bool]:
-        """Return the test for files that the user excludes from search, graph, tags and properties (semantics 8.3)."""
+        """Return the test for files that the user excludes from search, graph, tags and properties
+        (semantics 8.3)."""
         return self._filters().match
 
     def _filters(self) -> IgnoreFilters:
         """Return the current filters: the same object until the settings change."""
         return _filters_of(self.settings.ignore_filters)
 
-    # -- reading -----------------------------------------------------------------------------------------------
+    # -- reading
+    # ----------------------------------------------------------------------------------------------
 
     def read(self, entry: FileEntry) -> Content:
-        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied, StorageFailed."""
+        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
+        StorageFailed."""
         try:
             data = self.files.read(entry.disk)
         except NoteNotFound:
-            if self._made_changes is None or (disk := self._made_changes.place_of(entry.disk)) == entry.disk:
+            if (
+                self._made_changes is None
+                or (disk := self._made_changes.place_of(entry.disk)) == entry.disk
+            ):
                 raise
             data = self.files.read(disk)
         return Content(entry, data)
@@ -394,23 +450,26 @@ class Vault:
         content = self.read(entry)
         if not content.is_text:
             raise NotText(
-                f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).", path=entry.path
+                f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).",
+                path=entry.path,
             )
         return content
 
     def read_note(self, entry: FileEntry) -> Content:
-        """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change the file."""
+        """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change
+        the file."""
         if not is_note(entry.path):
             raise NotText(
-                f"{str(entry.path)!r} is not a note, so its text and properties cannot be edited: that could break "
+                f"{str(entry.path)!r} is not a note, so its text and properties cannot be "
+                "edited: that could break "
                 f"the file. {_EDITORS.get(extension(entry.path), _NO_EDITOR)}",
                 path=entry.path,
             )
         return self.read_text(entry)
 
     def shown(self, entry: FileEntry) -> Content:
-        """As `read_text`, for an answer: with the backend `cli` the app has to know the note too; the file counts
-        (APP-FILE-08)."""
+        """As `read_text`, for an answer: with the backend `cli` the app has to know the note too;
+        the file counts (APP-FILE-08)."""
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
             with suppress(NoteNotFound):  # the note is too new for the app
@@ -418,14 +477,16 @@ class Vault:
                     return self.read_text(entry)
         return content
 
-    # -- changing ----------------------------------------------------------------------------------------------
+    # -- changing
+    # ----------------------------------------------------------------------------------------------
 
     def changing(self) -> AbstractContextManager[None]:
         """Hold the lock on changes; see `Changes.changing`."""
         return self._changes.changing()
 
     def recover(self) -> None:
-        """Take back what a process that died has left half done (SAFE-03). Raises: AppError where that fails."""
+        """Take back what a process that died has left half done (SAFE-03). Raises: AppError where
+        that fails."""
         if self.journal.unfinished():
             with self.changing():
                 pass
@@ -435,7 +496,8 @@ class Vault:
         return self._changes.commit(tool, operations, undoes)
 
     def check(self, tool: str, operations: Sequence[Operation]) -> None:
-        """Raise what `commit` would raise, but for a person's consent; nothing is written (POL-17)."""
+        """Raise what `commit` would raise, but for a person's consent; nothing is written
+        (POL-17)."""
         from .planned_change import Planned
 
         if operations:
@@ -449,7 +511,13 @@ class Vault:
         return attempts(self._changes)
 
     def edit(
-        self, tool: str, entry: FileEntry, change: Callable[[str], str], etag: str = "", *, dry_run: bool = False
+        self,
+        tool: str,
+        entry: FileEntry,
+        change: Callable[[str], str],
+        etag: str = "",
+        *,
+        dry_run: bool = False,
     ) -> Rewritten:
         """Replace a note's text, without its byte order mark, by `change(text)` as one step.
 

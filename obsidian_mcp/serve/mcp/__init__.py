@@ -1,1 +1,2 @@
-"""Everything handed to the official MCP SDK: tools, resources, prompts, completion and subscriptions."""
+"""Everything handed to the official MCP SDK: tools, resources, prompts, completion and
+subscriptions."""

@@ -18,8 +18,8 @@ Completes = Literal["note", "file", "folder", "tag", "vault", ""]
 
 
 def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[list[str], int]:
-    """Return the best names, and how many there are: those that begin with `typed`, then those with a word that does,
-    then those that contain it; none for an unknown vault."""
+    """Return the best names, and how many there are: those that begin with `typed`, then those with
+    a word that does, then those that contain it; none for an unknown vault."""
     try:
         if kind == "vault":
             return _best(((name, name) for name in app.vaults.names()), typed)
@@ -30,7 +30,9 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
         case "note":
             return _notes(opened, typed)
         case "file":
-            return _best(((str(entry.path), basename(entry.path)) for entry in opened.entries()), typed)
+            return _best(
+                ((str(entry.path), basename(entry.path)) for entry in opened.entries()), typed
+            )
         case "folder":
             with opened.lock:
                 folders = list(opened.catalog.folders.paths)
@@ -45,11 +47,19 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
 def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
     """Complete notes by their shortest unique name: the bare name, else the path."""
     hidden = vault.hides()
-    notes = [str(entry.path) for entry in vault.entries() if is_note(entry.path) and not hidden(entry.path)]
+    notes = [
+        str(entry.path)
+        for entry in vault.entries()
+        if is_note(entry.path) and not hidden(entry.path)
+    ]
     with vault.lock:
         alone = {path: len(vault.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
     paths = (
-        (basename(path) if alone[path] and "/" not in typed else path[: -len(".md")], basename(path)) for path in notes
+        (
+            basename(path) if alone[path] and "/" not in typed else path[: -len(".md")],
+            basename(path),
+        )
+        for path in notes
     )
     return _best(paths, typed)
 
@@ -62,6 +72,8 @@ def _best(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str], int]
         whole, head = name_key(offered), name_key(short)
         if key not in whole:
             continue
-        rank = 0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
+        rank = (
+            0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
+        )
         ranked.append((rank, len(offered), offered))
     return [offered for _, _, offered in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked)

@@ -1,5 +1,6 @@
-"""What the SDK knows of a request, in the terms of the rest of the program; and the outermost middleware of its server,
-which gives every failure a code of the contract (specs/stdio.md, GUARD-…)."""
+"""What the SDK knows of a request, in the terms of the rest of the program; and the outermost
+middleware of its server, which gives every failure a code of the contract (specs/stdio.md,
+GUARD-…)."""
 
 from __future__ import annotations
 
@@ -30,14 +31,15 @@ Context = ServerRequestContext[Any, Any]
 
 
 async def in_thread_for(context: Context, seconds: float, work: Callable[[], T]) -> T:
-    """Run `work` in a thread for the client of a request, which the journal names (SAFE-20). Raises: what it raises;
-    OperationTimeout."""
+    """Run `work` in a thread for the client of a request, which the journal names (SAFE-20).
+    Raises: what it raises; OperationTimeout."""
     client = Client(peer_of(context).name, session_of(context))
     return await in_thread(seconds, work, client, _progress_report(context))
 
 
 def session_of(context: Context) -> str:
-    """Return what names the client's connection: the SDK makes a session object for each request."""
+    """Return what names the client's connection: the SDK makes a session object for each
+    request."""
     return context.request.scope.get(SESSION_KEY, "") if context.request is not None else ""
 
 
@@ -48,26 +50,32 @@ def peer_of(context: Context) -> Peer:
     return Peer(
         context.protocol_version,
         introduced.client_info.name if introduced is not None else "",
-        capabilities.model_dump(by_alias=True, exclude_none=True) if capabilities is not None else {},
+        capabilities.model_dump(by_alias=True, exclude_none=True)
+        if capabilities is not None
+        else {},
     )
 
 
 def _progress_report(context: Context) -> ProgressReport | None:
-    """Return what sends progress from the thread, which waits until it is sent: none comes after the answer."""
+    """Return what sends progress from the thread, which waits until it is sent: none comes after
+    the answer."""
     if context.meta is None or context.meta.get("progress_token") is None:
         return None
 
     def report(count: int, total: int, activity: str) -> None:
         with suppress(RuntimeError):  # the event loop is gone
-            from_thread.run(partial(context.session.report_progress, count, total or None, activity))
+            from_thread.run(
+                partial(context.session.report_progress, count, total or None, activity)
+            )
 
     return report
 
 
 async def handle_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
-    """Serve one message and turn every failure into an MCPError: an AppError with its code and data, -32602 with
-    `data.fields` for params of the wrong shape, and -32603 for all else, `sys.exit()` too, which is logged. What comes
-    before `initialize` is not for the SDK (`dispatch`)."""
+    """Serve one message and turn every failure into an MCPError: an AppError with its code and
+    data, -32602 with `data.fields` for params of the wrong shape, and -32603 for all else,
+    `sys.exit()` too, which is logged. What comes before `initialize` is not for the SDK
+    (`dispatch`)."""
     try:
         return await call_next(ctx)
     except (MCPError, anyio.get_cancelled_exc_class(), GeneratorExit):
@@ -75,7 +83,8 @@ async def handle_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
     except AppError as exc:
         raise _as_mcp(exc) from exc
     except ValidationError as exc:
-        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a fault of ours.
+        # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a
+        # fault of ours.
         if not exc.title.endswith(("Request", "RequestParams")):
             logger.exception("%s failed", ctx.method)
             raise _as_mcp(internal(ctx.method)) from exc
@@ -93,7 +102,9 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
     problems = []
     for problem in error.errors(include_url=False):
         loc = problem["loc"]
-        field = ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
+        field = (
+            ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
+        )
         if problem["type"] == "missing":
             problems.append(jsonrpc.missing(field))
         else:

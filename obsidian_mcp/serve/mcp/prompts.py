@@ -1,5 +1,5 @@
-"""Prompts and completion of their arguments (specs/prompts.md): one function is one prompt, its parameters are the
-arguments; the order is the one in which they are listed."""
+"""Prompts and completion of their arguments (specs/prompts.md): one function is one prompt, its
+parameters are the arguments; the order is the one in which they are listed."""
 
 from __future__ import annotations
 
@@ -54,18 +54,21 @@ class Prompt(NamedTuple):
     write: Callable[..., str]
 
     def text(self, app: App, values: Mapping[str, str]) -> str:
-        """Return the user's message to the model. Raises: InvalidArguments, and the errors of the vault."""
+        """Return the user's message to the model. Raises: InvalidArguments, and the errors of the
+        vault."""
         arguments = self.entry.arguments or ()
         names = [argument.name for argument in arguments]
         if unknown := sorted(set(values) - set(names)):
             raise InvalidArguments(
-                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes {', '.join(names)}.",
+                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes "
+                f"{', '.join(names)}.",
                 argument=unknown[0],
             )
         for argument in arguments:
             if argument.required and not values.get(argument.name, "").strip():
                 raise InvalidArguments(
-                    f"Missing required argument: {argument.name} ({argument.description}).", argument=argument.name
+                    f"Missing required argument: {argument.name} ({argument.description}).",
+                    argument=argument.name,
                 )
         return self.write(app, **{name: value for name, value in values.items() if value.strip()})
 
@@ -74,18 +77,27 @@ PROMPTS: dict[str, Prompt] = {}
 
 
 def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Register a function `(app, …: Annotated[str, Described]) -> str`; its docstring is the description."""
+    """Register a function `(app, …: Annotated[str, Described]) -> str`; its docstring is the
+    description."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
         arguments: list[types.PromptArgument] = []
         completes: dict[str, Completes] = {}
-        for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[1:]:
+        for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[
+            1:
+        ]:
             described: Described = parameter.annotation.__metadata__[0]
             is_required = parameter.default is inspect.Parameter.empty
-            arguments.append(types.PromptArgument(name=name, description=described.description, required=is_required))
+            arguments.append(
+                types.PromptArgument(
+                    name=name, description=described.description, required=is_required
+                )
+            )
             completes[name] = described.completes
         description = inspect.cleandoc(function.__doc__ or "")
-        entry = types.Prompt(name=function.__name__, title=title, description=description, arguments=arguments)
+        entry = types.Prompt(
+            name=function.__name__, title=title, description=description, arguments=arguments
+        )
         PROMPTS[entry.name] = Prompt(entry, completes, function)
         return function
 
@@ -96,13 +108,16 @@ def find(name: str) -> Prompt:
     """Return a prompt by name. Raises: InvalidArguments that lists the prompts."""
     if name not in PROMPTS:
         raise InvalidArguments(
-            f"Unknown prompt: {name}. The prompts are {', '.join(PROMPTS)}.", argument="name", prompt=name
+            f"Unknown prompt: {name}. The prompts are {', '.join(PROMPTS)}.",
+            argument="name",
+            prompt=name,
         )
     return PROMPTS[name]
 
 
 def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
-    """Return a note between tags that name it; of a long one the beginning, and how to get the rest."""
+    """Return a note between tags that name it; of a long one the beginning, and how to get the
+    rest."""
     body = printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     cut = ""
@@ -116,25 +131,31 @@ def number(text: str, name: str, least: int, greatest: int) -> int:
     """Return the number in an argument, which is always a string. Raises: InvalidArguments."""
     if not (text.strip().isdecimal() and least <= int(text) <= greatest):
         raise InvalidArguments(
-            f"Argument {name!r} must be a whole number from {least} to {greatest}, but {text[:40]!r} came.",
+            f"Argument {name!r} must be a whole number from {least} to {greatest}, but "
+            f"{text[:40]!r} came.",
             argument=name,
         )
     return int(text)
 
 
 def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
-    """Return a filter for notes below the folder and with the tag, where given. Raises: NoteNotFound."""
+    """Return a filter for notes below the folder and with the tag, where given. Raises:
+    NoteNotFound."""
     inside = vault.folders.named(folder) if folder else None
     if inside:
         vault.folders.existing(inside)
     prefix = name_key(inside) + "/" if inside else ""
     tagged = {occurrence.path for occurrence in vault.graph.tagged(tag).value} if tag else None
-    return lambda entry: name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)
+    return lambda entry: (
+        name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)
+    )
 
 
 def scope(folder: str, tag: str) -> str:
     """Return the words for `note_filter`."""
-    return (f" below the folder {folder!r}" if folder else "") + (f" tagged #{tag.removeprefix('#')}" if tag else "")
+    return (f" below the folder {folder!r}" if folder else "") + (
+        f" tagged #{tag.removeprefix('#')}" if tag else ""
+    )
 
 
 # The prompts
@@ -155,8 +176,10 @@ def summarize_note(
     """Summarise a note of the vault, with its open questions and tasks."""
     opened = app.vaults.get(vault)
     return (
-        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, name open questions "
-        "and tasks separately, and add nothing that it does not say.\n\n" + quote(app, opened, opened.find(note))
+        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its "
+        "terms, name open questions "
+        "and tasks separately, and add nothing that it does not say.\n\n"
+        + quote(app, opened, opened.find(note))
     )
 
 
@@ -168,7 +191,8 @@ def weekly_review(
     tag: Tag = "",
     vault: VaultName = "",
 ) -> str:
-    """Review the notes that changed in the last days: what happened, what is open, what comes next."""
+    """Review the notes that changed in the last days: what happened, what is open, what comes
+    next."""
     from obsidian_mcp.core.calendar.days import read_moment  # with all expressions of words
 
     opened = app.vaults.get(vault)
@@ -187,13 +211,22 @@ def weekly_review(
             offer = "offer to put the review there with obsidian_daily_note, period weekly."
             target = f" My weekly note is {weekly.path}: {offer}"
     request = (
-        f"Write a review of {period} from the notes of my Obsidian vault that changed{scope(folder, tag)}. "
-        "Group by theme: what got done, what was decided or learned, what is open, and what I should do next. Link "
-        "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
+        f"Write a review of {period} from the notes of my Obsidian vault that "
+        f"changed{scope(folder, tag)}. "
+        "Group by theme: what got done, what was decided or learned, what is open, and what I "
+        "should do next. Link "
+        "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its "
+        "beginning is not "
         f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
     )
-    quotes = [quote(app, opened, entry, EXCERPT) for entry in notes[:REVIEWED] if not _is_binary(opened, entry)]
-    further_notes = [f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]]
+    quotes = [
+        quote(app, opened, entry, EXCERPT)
+        for entry in notes[:REVIEWED]
+        if not _is_binary(opened, entry)
+    ]
+    further_notes = [
+        f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]
+    ]
     more = ["Changed as well:\n" + "\n".join(further_notes)] if further_notes else []
     return "\n\n".join([request, *quotes, *more, *notice])
 
@@ -208,12 +241,15 @@ def _is_binary(vault: Vault, entry: FileEntry) -> bool:
 
 @prompt("Find connections")
 def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
-    """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of neighbours."""
+    """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of
+    neighbours."""
     opened = app.vaults.get(vault)
     entry = opened.find(note)
     body = opened.read_text(entry).text.body
     notice = _notice(opened)
-    linked = {link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None}
+    linked = {
+        link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None
+    }
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons: dict[str, list[str]] = {}
     text = name_key(body)
@@ -239,10 +275,14 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
         key=lambda candidate: (-len(candidate[1]), candidate[0]),
     )
     request = (
-        "Find connections for this note of my Obsidian vault. For each note that it should link to, or that "
-        "should link to it, say why in one sentence and quote the passage where the link belongs. Prefer a few "
-        "strong connections. The candidates come from names in the text, shared tags and shared links; search "
-        "for further ones with obsidian_search. Propose the links first; make them with obsidian_edit_note only "
+        "Find connections for this note of my Obsidian vault. For each note that it should link "
+        "to, or that "
+        "should link to it, say why in one sentence and quote the passage where the link "
+        "belongs. Prefer a few "
+        "strong connections. The candidates come from names in the text, shared tags and shared "
+        "links; search "
+        "for further ones with obsidian_search. Propose the links first; make them with "
+        "obsidian_edit_note only "
         "when I agree."
     )
     return "\n\n".join(
@@ -250,7 +290,8 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
             request,
             quote(app, opened, entry),
             "Linked already:\n" + _bullets(sorted(connected - {str(entry.path)})[:NAMES_SHOWN]),
-            "Candidates:\n" + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
+            "Candidates:\n"
+            + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
             *notice,
         ]
     )
@@ -258,21 +299,32 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
 
 @prompt("Clean up a note")
 def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
-    """Tidy a note without changing what it says: structure, links that lead nowhere, properties, tags."""
+    """Tidy a note without changing what it says: structure, links that lead nowhere, properties,
+    tags."""
     opened = app.vaults.get(vault)
     entry = opened.find(note)
     content = opened.read_text(entry)
     parsed = core_note.parse(content.text.body)
     notice = _notice(opened)
-    broken = [link.link.original for link in opened.graph.outgoing(entry.path).value if link.target is None]
-    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES_SHOWN]
+    broken = [
+        link.link.original
+        for link in opened.graph.outgoing(entry.path).value
+        if link.target is None
+    ]
+    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[
+        :NAMES_SHOWN
+    ]
     tags = sorted(opened.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
     problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
     request = (
-        "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. Mend headings "
-        "that skip a level, lists, typing errors and links that lead nowhere, and use the properties and tags "
-        "that the vault has instead of new ones. Show me what you would change first. Then make the changes one "
-        f"by one with obsidian_edit_note (etag {content.etag}), never by writing the whole note anew."
+        "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. "
+        "Mend headings "
+        "that skip a level, lists, typing errors and links that lead nowhere, and use the "
+        "properties and tags "
+        "that the vault has instead of new ones. Show me what you would change first. Then make "
+        "the changes one "
+        f"by one with obsidian_edit_note (etag {content.etag}), never by writing the whole note "
+        "anew."
     )
     return "\n\n".join(
         [
@@ -280,7 +332,8 @@ def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
             quote(app, opened, entry),
             "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
-            "Properties in use: " + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
+            "Properties in use: "
+            + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
             "Tags in use: " + (", ".join(f"#{use.tag} ({use.files})" for use in tags) or "none"),
             *notice,
         ]
@@ -304,13 +357,19 @@ def plan_from_tasks(
         report_progress(count, len(notes), "Looking for tasks")
         facts = opened.graph.facts(entry.path).value
         open_tasks = [task for task in facts.tasks if task.mark == " "] if facts is not None else []
-        lines += (f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})" for task in open_tasks)
+        lines += (
+            f"{task.text.lstrip('> ').strip()} ({entry.path}:{task.line + 1})"
+            for task in open_tasks
+        )
         if len(lines) > TASKS:
             break
     return (
-        f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. Order them by "
-        "urgency and weight, put together what belongs together, name what is blocked or stale, and say what to leave "
-        "out. Refer to each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task is not "
+        f"Make a plan for {horizon} from the open tasks of my Obsidian "
+        f"vault{scope(folder, tag)}. Order them by "
+        "urgency and weight, put together what belongs together, name what is blocked or stale, "
+        "and say what to leave "
+        "out. Refer to each task by its note as [[Name]]. Look into a note with "
+        "obsidian_read_note where a task is not "
         f"clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
         + "".join(f"\n\n{sentence}" for sentence in notice)
@@ -338,36 +397,50 @@ class Prompts:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def list(self, _: Context, params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
+    async def list(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
         require_first_page(params.cursor if params is not None else None)
         return types.ListPromptsResult(prompts=[prompt.entry for prompt in PROMPTS.values()])
 
-    async def get(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+    async def get(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
         prompt = find(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
         text = await in_thread_for(context, self._app.config.timeout, work)
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.entry.description, messages=[message])
 
-    async def complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+    async def complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
         given = (params.context.arguments if params.context is not None else None) or {}
         kind = _kind(params.ref, params.argument.name)
-        work = partial(completion.complete, self._app, kind, params.argument.value, given.get("vault", ""))
+        work = partial(
+            completion.complete, self._app, kind, params.argument.value, given.get("vault", "")
+        )
         values, total = await in_thread_for(context, self._app.config.timeout, work)
         completed = types.Completion(values=values, total=total, has_more=total > len(values))
         return types.CompleteResult(completion=completed)
 
 
-def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> completion.Completes:
-    """Return what completes an argument. Raises: InvalidArguments for a reference that is not offered."""
+def _kind(
+    ref: types.PromptReference | types.ResourceTemplateReference, name: str
+) -> completion.Completes:
+    """Return what completes an argument. Raises: InvalidArguments for a reference that is not
+    offered."""
     if isinstance(ref, types.PromptReference):
         completed_kind = find(ref.name).completes
     elif ref.uri == resources.TEMPLATE:
         completed_kind = TEMPLATE_ARGUMENTS
     else:
-        raise InvalidArguments(f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri)
+        raise InvalidArguments(
+            f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri
+        )
     if name not in completed_kind:
         raise InvalidArguments(
-            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.", argument=name
+            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.",
+            argument=name,
         )
     return completed_kind[name]

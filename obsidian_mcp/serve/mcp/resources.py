@@ -1,4 +1,5 @@
-"""The vault as resources: every file by its URI, and a few pages about the whole (specs/resources.md)."""
+"""The vault as resources: every file by its URI, and a few pages about the whole
+(specs/resources.md)."""
 
 from __future__ import annotations
 
@@ -41,7 +42,9 @@ TEMPLATE: Final = uri.TEMPLATE
 
 
 STATIC: Final = tuple(
-    types.Resource(uri=address, name=name, title=title, description=description, mime_type=media.NOTE)
+    types.Resource(
+        uri=address, name=name, title=title, description=description, mime_type=media.NOTE
+    )
     for address, name, title, description in (
         (OVERVIEW, "overview", "Vault overview", "Counts, folders, tags and recent notes"),
         (RECENT_NOTES, "recent", "Recent notes", "The latest changed notes"),
@@ -66,12 +69,23 @@ class Resources:
     def __init__(self, app: App) -> None:
         self._app = app
 
-    async def list(self, context: Context, params: types.PaginatedRequestParams | None) -> types.ListResourcesResult:
+    async def list(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
         cursor = (params.cursor or None) if params is not None else None
-        listed = await in_thread_for(context, self._app.config.timeout, partial(page, self._app, cursor))
-        if cursor is None and offer_of(self._app.config).shows_views(peer_does=peer_of(context).shows_views):
+        listed = await in_thread_for(
+            context, self._app.config.timeout, partial(page, self._app, cursor)
+        )
+        if cursor is None and offer_of(self._app.config).shows_views(
+            peer_does=peer_of(context).shows_views
+        ):
             listed.resources += (
-                types.Resource(uri=views.address(name), name=f"{name}-view", mime_type=APP_MIME_TYPE, _meta=_VIEW_META)
+                types.Resource(
+                    uri=views.address(name),
+                    name=f"{name}-view",
+                    mime_type=APP_MIME_TYPE,
+                    _meta=_VIEW_META,
+                )
                 for name in views.NAMES
             )
         return listed
@@ -82,24 +96,34 @@ class Resources:
         require_first_page(params.cursor if params is not None else None)
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
-    async def read(self, context: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
+    async def read(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
         named = _VIEW.fullmatch(params.uri)  # any version of it (VIEW-04)
         if named is not None and offer_of(self._app.config).has_views:
             text = views.page(named[1])
-            shown = types.TextResourceContents(uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META)
+            shown = types.TextResourceContents(
+                uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META
+            )
             return types.ReadResourceResult(contents=[shown])
-        content = await in_thread_for(context, self._app.config.timeout, partial(read, self._app, params.uri))
+        content = await in_thread_for(
+            context, self._app.config.timeout, partial(read, self._app, params.uri)
+        )
         return types.ReadResourceResult(contents=[content])
 
 
 def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
-    """Return the pages about the vault, then every file of the default vault by path. A cursor names the last path of
-    its page, so that files which come or go move no page (RES-03). Raises: InvalidArguments."""
+    """Return the pages about the vault, then every file of the default vault by path. A cursor
+    names the last path of its page, so that files which come or go move no page (RES-03). Raises:
+    InvalidArguments."""
     vault = app.vaults.get()
     entries = vault.entries()
     start, room = 0, PAGE - len(STATIC)
     if cursor is not None:
-        start, room = bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path)), PAGE
+        start, room = (
+            bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path)),
+            PAGE,
+        )
     shown = entries[start : start + room]
     return types.ListResourcesResult(
         resources=[*(STATIC if cursor is None else ()), *(_file(vault, entry) for entry in shown)],
@@ -123,9 +147,12 @@ def _cursor_after(path: str) -> str:
 
 
 def _place_of(cursor: str) -> str:
-    """Return the path in a cursor. Raises: InvalidArguments for a cursor that this program has not made."""
+    """Return the path in a cursor. Raises: InvalidArguments for a cursor that this program has not
+    made."""
     try:
-        path = base64.b64decode(cursor.encode(), b"-_", validate=True).decode("utf-8", "surrogateescape")
+        path = base64.b64decode(cursor.encode(), b"-_", validate=True).decode(
+            "utf-8", "surrogateescape"
+        )
     except (binascii.Error, ValueError) as error:
         raise no_page(cursor) from error
     if not path.startswith(_CURSOR) or _cursor_after(path[len(_CURSOR) :]) != cursor:
@@ -134,10 +161,13 @@ def _place_of(cursor: str) -> str:
 
 
 def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:
-    """Return what a resource holds. Raises: InvalidArguments, NoteNotFound, PermissionDenied, StorageFailed."""
+    """Return what a resource holds. Raises: InvalidArguments, NoteNotFound, PermissionDenied,
+    StorageFailed."""
     pages = {OVERVIEW: _overview, RECENT_NOTES: _recent}
     if address in pages:
-        return types.TextResourceContents(uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get()))
+        return types.TextResourceContents(
+            uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get())
+        )
     if address == TODAY:
         vault = app.vaults.get()
         today = vault.periodic.locate("day")
@@ -153,15 +183,19 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
         mime = "text/plain" if mime == media.UNKNOWN else mime
         hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
         return types.TextResourceContents(uri=address, mime_type=mime, text=text)
-    return types.BlobResourceContents(uri=address, mime_type=mime, blob=base64.b64encode(data).decode())
+    return types.BlobResourceContents(
+        uri=address, mime_type=mime, blob=base64.b64encode(data).decode()
+    )
 
 
 def find(app: App, address: str) -> tuple[Vault, FileEntry]:
-    """Return the file that a URI names. Raises: InvalidArguments, VaultNotFound, NoteNotFound, PermissionDenied."""
+    """Return the file that a URI names. Raises: InvalidArguments, VaultNotFound, NoteNotFound,
+    PermissionDenied."""
     named = uri.parse(address)
     if named is None:
         raise InvalidArguments(
-            f"Unknown resource: {address!r}. Resources are {OVERVIEW}, {RECENT_NOTES}, {TODAY} and {uri.TEMPLATE}.",
+            f"Unknown resource: {address!r}. Resources are {OVERVIEW}, {RECENT_NOTES}, {TODAY} "
+            f"and {uri.TEMPLATE}.",
             uri=address,
         )
     vault = app.vaults.get(named.vault)
@@ -178,13 +212,23 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
             raise ambiguous(path, alike)
         if (entry := vault.at(path) or vault.look_for(path)) is not None:
             return vault, entry
-    raise NoteNotFound(f"There is no file {str(paths[0])!r} in the vault {vault.name!r}.", uri=address, path=paths[0])
+    raise NoteNotFound(
+        f"There is no file {str(paths[0])!r} in the vault {vault.name!r}.",
+        uri=address,
+        path=paths[0],
+    )
 
 
-def recent_notes(vault: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True) -> list[FileEntry]:
+def recent_notes(
+    vault: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True
+) -> list[FileEntry]:
     """Return the notes that the user does not hide, the latest changed first."""
     hidden = vault.hides()
-    notes = [entry for entry in vault.entries() if is_note(entry.path) and not hidden(entry.path) and wanted(entry)]
+    notes = [
+        entry
+        for entry in vault.entries()
+        if is_note(entry.path) and not hidden(entry.path) and wanted(entry)
+    ]
     return sorted(notes, key=lambda entry: -entry.mtime_ns)
 
 
@@ -200,7 +244,13 @@ def _overview(vault: Vault) -> str:
     lines = [
         f"# {vault.name}",
         "",
-        ", ".join((write_count(notes, "note"), write_count(len(entries) - notes, "other file"), f"{size:,} bytes.")),
+        ", ".join(
+            (
+                write_count(notes, "note"),
+                write_count(len(entries) - notes, "other file"),
+                f"{size:,} bytes.",
+            )
+        ),
         "",
         "## Folders",
         "",

@@ -1,5 +1,6 @@
-"""MCP over the official SDK: the registry's tools, its errors and the contract's codes (specs/errors.md); and the
-question to a person before a change that the policy wants confirmed (specs/policy.md POL-04)."""
+"""MCP over the official SDK: the registry's tools, its errors and the contract's codes
+(specs/errors.md); and the question to a person before a change that the policy wants confirmed
+(specs/policy.md POL-04)."""
 
 from __future__ import annotations
 
@@ -47,12 +48,14 @@ class VaultServer(Server[dict[str, Any]]):
 
 
 def build_server(app: App, offer: Offer | None = None) -> VaultServer:
-    """Return the server with the tools of the vaults, or those of an `offer`. Call `subscriptions.close` of the result
-    when serving ends."""
+    """Return the server with the tools of the vaults, or those of an `offer`. Call
+    `subscriptions.close` of the result when serving ends."""
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
     dispatcher = VaultDispatcher(app.config, lambda: app, offer)
 
-    async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+    async def list_tools(
+        context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)
         shown = await to_thread.run_sync(dispatcher.tools, peer_of(context))
         return types.ListToolsResult.model_validate({"tools": shown}, by_name=False)
@@ -61,7 +64,9 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
         context: Context, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
-            return in_thread_for(context, app.config.timeout, partial(dispatcher.call, params.name, arguments))
+            return in_thread_for(
+                context, app.config.timeout, partial(dispatcher.call, params.name, arguments)
+            )
 
         result: results.Result | types.InputRequiredResult | None
         try:
@@ -98,8 +103,12 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
     server.subscriptions = subscriptions
     if dispatcher.offer.has_views:
         server.extensions[EXTENSION_ID] = {}
-    server.add_notification_handler("notifications/initialized", types.NotificationParams, subscriptions.join)
-    server.middleware[:] = [handle_errors]  # without the SDK's tracing, which costs a tenth of a call and has no reader
+    server.add_notification_handler(
+        "notifications/initialized", types.NotificationParams, subscriptions.join
+    )
+    server.middleware[:] = [
+        handle_errors
+    ]  # without the SDK's tracing, which costs a tenth of a call and has no reader
     return server
 
 
@@ -112,17 +121,21 @@ def build_sdk_server(app: App, offer: Offer | None = None) -> SdkServer:
 def listening() -> SdkServer:
     """Return a server that only serves `subscriptions/listen`, for changes of the list of tools."""
     subscribers = ToolListSubscribers()
-    server: Server[dict[str, Any]] = Server("obsidian-mcp", on_subscriptions_listen=subscribers.listen)
+    server: Server[dict[str, Any]] = Server(
+        "obsidian-mcp", on_subscriptions_listen=subscribers.listen
+    )
     server.middleware[:] = [handle_errors]
     return SdkServer(server, subscribers.close, subscribers.tools_changed)
 
 
 async def call_with_consent(
-    context: Context, params: types.CallToolRequestParams, run: Callable[[Mapping[str, Any]], Awaitable[results.Result]]
+    context: Context,
+    params: types.CallToolRequestParams,
+    run: Callable[[Mapping[str, Any]], Awaitable[results.Result]],
 ) -> results.Result | types.InputRequiredResult:
-    """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the question as the
-    result and call again, older ones a request. Raises: ConfirmationRequired where the client cannot ask,
-    PermissionDenied after a no."""
+    """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the
+    question as the result and call again, older ones a request. Raises: ConfirmationRequired where
+    the client cannot ask, PermissionDenied after a no."""
     arguments = params.arguments or {}
     answered = (params.input_responses or {}).get(QUESTION)
     if isinstance(answered, types.ElicitResult):
@@ -135,11 +148,18 @@ async def call_with_consent(
         question = f"Shall this be done: {error.data['action']}?"
         if context.protocol_version in MODERN_PROTOCOL_VERSIONS:
             form = types.ElicitRequestFormParams(message=question, requested_schema=SCHEMA)
-            return types.InputRequiredResult(input_requests={QUESTION: types.ElicitRequest(params=form)})
-        if context.request is not None and (order := context.request.scope.get(CallOrder.SCOPE_KEY)) is not None:
+            return types.InputRequiredResult(
+                input_requests={QUESTION: types.ElicitRequest(params=form)}
+            )
+        if (
+            context.request is not None
+            and (order := context.request.scope.get(CallOrder.SCOPE_KEY)) is not None
+        ):
             order.release()  # other calls of the session do not wait for the person
         try:
-            answered = await context.session.elicit_form(question, SCHEMA, related_request_id=context.request_id)
+            answered = await context.session.elicit_form(
+                question, SCHEMA, related_request_id=context.request_id
+            )
         except NoBackChannelError:
             raise error from None
     return await run(_confirm(arguments, answered))
@@ -148,5 +168,7 @@ async def call_with_consent(
 def _confirm(arguments: Mapping[str, Any], answered: types.ElicitResult) -> Mapping[str, Any]:
     """Return the arguments of a call that a person has agreed to. Raises: PermissionDenied."""
     if answered.action != "accept" or (answered.content or {}).get(CONFIRM) is not True:
-        raise PermissionDenied("The user was asked and did not agree. Nothing was changed; do not try again.")
+        raise PermissionDenied(
+            "The user was asked and did not agree. Nothing was changed; do not try again."
+        )
     return {**arguments, CONFIRM: True}

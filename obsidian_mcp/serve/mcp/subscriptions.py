@@ -1,6 +1,8 @@
-"""Notifies clients of changed resources: `resources/subscribe` of 2025, `subscriptions/listen` of 2026 (RES-08).
+"""Notifies clients of changed resources: `resources/subscribe` of 2025, `subscriptions/listen` of
+2026 (RES-08).
 
-    watcher thread ─▶ vaults.wait ─▶ compare the files with the snapshot ─▶ event loop ─▶ sessions, listen streams
+    watcher thread ─▶ vaults.wait ─▶ compare the files with the snapshot
+                   ─▶ event loop ─▶ sessions, listen streams
 
 One thread, started by the first subscription.
 """
@@ -59,7 +61,8 @@ class WatchedResources:
         self._wanted: dict[str, frozenset[tuple[str, str]]] = {}
         """By URI the vault and the compared forms of the path."""
         self._folders: dict[str, Path] = {}
-        """The vaults' folders by the names that subscribers wrote; "" is the default vault, and the first."""
+        """The vaults' folders by the names that subscribers wrote; "" is the default vault, and the
+        first."""
         self._files: dict[Path, tuple[int, dict[str, FileEntry]]] = {}
         """By folder the catalog's revision and its files by path, when they were last compared."""
 
@@ -67,7 +70,8 @@ class WatchedResources:
         return len(self._wanted)
 
     def add(self, app: App, addresses: Iterable[str]) -> None:
-        """Watch these resources, and the default vault's list. Raises: InvalidArguments, VaultNotFound."""
+        """Watch these resources, and the default vault's list. Raises: InvalidArguments,
+        VaultNotFound."""
         static = {resource.uri for resource in resources.STATIC}
         vaults = [""]
         for address in addresses:
@@ -76,7 +80,9 @@ class WatchedResources:
                 files = frozenset((name_key(named.vault), key) for key in named.keys)
                 vaults.append(named.vault)
             elif address not in static:
-                raise InvalidArguments(f"Unknown resource: {address!r}. See resources/templates/list.", uri=address)
+                raise InvalidArguments(
+                    f"Unknown resource: {address!r}. See resources/templates/list.", uri=address
+                )
             with self._lock:
                 self._wanted[address] = files
         for vault in vaults:
@@ -90,14 +96,19 @@ class WatchedResources:
     def keep(self, addresses: set[str]) -> None:
         """Watch no other resources any more."""
         with self._lock:
-            self._wanted = {address: files for address, files in self._wanted.items() if address in addresses}
+            self._wanted = {
+                address: files for address, files in self._wanted.items() if address in addresses
+            }
 
     def changes(self, app: App) -> list[ServerEvent]:
-        """Return what has changed since the last call, with URIs as subscribers wrote them. Raises: VaultNotFound."""
+        """Return what has changed since the last call, with URIs as subscribers wrote them. Raises:
+        VaultNotFound."""
         addresses: set[str] = set()
         listed = False
         # once by its first name, since a change between two looks at one vault would be told twice
-        for folder, vault in {folder: vault for vault, folder in reversed(list(self._folders.items()))}.items():
+        for folder, vault in {
+            folder: vault for vault, folder in reversed(list(self._folders.items()))
+        }.items():
             opened = app.vaults.get(vault)
             with self._lock:
                 revision, before = self._files[folder]
@@ -108,15 +119,24 @@ class WatchedResources:
                 listed |= not vault and before.keys() != now.keys()
                 if not self._wanted:  # most clients only list
                     continue
-                different = [path for path in {**before, **now} if before.get(path) != now.get(path)]
+                different = [
+                    path for path in {**before, **now} if before.get(path) != now.get(path)
+                ]
                 keys = {name_key(opened.name), name_key(str(opened.files.root))}
                 changed = {(key, name_key(path)) for path in different for key in keys}
-                addresses |= {address for address, files in self._wanted.items() if not files.isdisjoint(changed)}
+                addresses |= {
+                    address
+                    for address, files in self._wanted.items()
+                    if not files.isdisjoint(changed)
+                }
                 if vault or not different:
                     continue
                 addresses |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
                 with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
-                    if resources.TODAY in self._wanted and opened.periodic.locate("day").path in different:
+                    if (
+                        resources.TODAY in self._wanted
+                        and opened.periodic.locate("day").path in different
+                    ):
                         addresses.add(resources.TODAY)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(addresses)]
         return [*updated, ResourcesListChanged()] if listed else updated
@@ -124,11 +144,15 @@ class WatchedResources:
 
 def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
     catalog = vault.catalog
-    return catalog.revision, catalog.by_path()  # in this order: changes made in between are compared again
+    return (
+        catalog.revision,
+        catalog.by_path(),
+    )  # in this order: changes made in between are compared again
 
 
 class ToolListSubscribers:
-    """The clients of 2026 that listen to one server. All methods are for the event loop's thread."""
+    """The clients of 2026 that listen to one server. All methods are for the event loop's
+    thread."""
 
     def __init__(self) -> None:
         self._bus = InMemorySubscriptionBus()
@@ -156,7 +180,9 @@ class ToolListSubscribers:
 
     def _end_notifying(self, task: asyncio.Task[None]) -> None:
         self._notifying.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:  # a client has gone meanwhile
+        if (
+            not task.cancelled() and (error := task.exception()) is not None
+        ):  # a client has gone meanwhile
             log.info("a client was not notified of a change: %s", error)
 
     async def _notify(self, events: list[ServerEvent]) -> None:
@@ -165,7 +191,8 @@ class ToolListSubscribers:
 
 
 class Subscriptions(ToolListSubscribers):
-    """The subscribers of a vault's server. All methods but `_watch` are for the event loop's thread."""
+    """The subscribers of a vault's server. All methods but `_watch` are for the event loop's
+    thread."""
 
     def __init__(self, app: App) -> None:
         super().__init__()
@@ -194,7 +221,9 @@ class Subscriptions(ToolListSubscribers):
         finally:
             self._listened -= Counter(addresses)
 
-    async def subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+    async def subscribe(
+        self, context: Context, params: types.SubscribeRequestParams
+    ) -> types.EmptyResult:
         addresses = self._remember(context)
         if params.uri not in addresses:
             addresses.add(params.uri)
@@ -205,7 +234,9 @@ class Subscriptions(ToolListSubscribers):
                 raise
         return types.EmptyResult()
 
-    async def unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
+    async def unsubscribe(
+        self, context: Context, params: types.UnsubscribeRequestParams
+    ) -> types.EmptyResult:
         _, addresses = self._sessions.get(session_of(context), (None, set()))
         addresses.discard(params.uri)
         return types.EmptyResult()
@@ -221,8 +252,8 @@ class Subscriptions(ToolListSubscribers):
         self._sessions.pop(session, None)
 
     def _remember(self, context: Context) -> set[str]:
-        """Return the addresses of a session, which is the newest now. The oldest are forgotten: the SDK does not report
-        those that end over HTTP because nobody uses them."""
+        """Return the addresses of a session, which is the newest now. The oldest are forgotten: the
+        SDK does not report those that end over HTTP because nobody uses them."""
         key = session_of(context)
         _, addresses = self._sessions.pop(key, (None, set()))
         self._sessions[key] = context.session, addresses
@@ -231,20 +262,26 @@ class Subscriptions(ToolListSubscribers):
         return addresses
 
     async def _add(self, addresses: Iterable[str]) -> None:
-        """Watch resources that count as subscribed to already. Raises: InvalidArguments, VaultNotFound."""
+        """Watch resources that count as subscribed to already. Raises: InvalidArguments,
+        VaultNotFound."""
         new_addresses = list(addresses)
         if len(self._watched) + len(new_addresses) > MAX_RESOURCES:
-            current = set(self._listened).union(*(subscribed for _, subscribed in self._sessions.values()))
+            current = set(self._listened).union(
+                *(subscribed for _, subscribed in self._sessions.values())
+            )
             if len(current) > MAX_RESOURCES:
                 raise InvalidArguments(
-                    f"No more than {MAX_RESOURCES} resources can be subscribed to at a time. Subscribe to fewer."
+                    f"No more than {MAX_RESOURCES} resources can be subscribed to at a time. "
+                    "Subscribe to fewer."
                 )
             self._watched.keep(current)
         await to_thread.run_sync(partial(self._watched.add, self._app, new_addresses))
         if self._thread is None:
             self._had_app = await to_thread.run_sync(self._app.vaults.has_app)
             arguments = (asyncio.get_running_loop(),)
-            self._thread = threading.Thread(target=self._watch, args=arguments, name="subscriptions", daemon=True)
+            self._thread = threading.Thread(
+                target=self._watch, args=arguments, name="subscriptions", daemon=True
+            )
             self._thread.start()
 
     def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -252,7 +289,8 @@ class Subscriptions(ToolListSubscribers):
             time.sleep(SETTLE_SECONDS)
             try:
                 events = self._watched.changes(self._app)
-                # Tools of the app come and go with it (RES-10), which writes into the vault when it opens.
+                # Tools of the app come and go with it (RES-10), which writes into the vault when it
+                # opens.
                 if (has_app := self._app.vaults.has_app()) is not self._had_app:
                     self._had_app = has_app
                     events.append(ToolsListChanged())

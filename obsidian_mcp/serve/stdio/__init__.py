@@ -1,10 +1,11 @@
 """MCP over stdin and stdout (specs/stdio.md).
 
-    Reader ──bytes──▶ Conversation ──▶ Dispatcher ──lines──▶ Writer        initialize, ping, lists of tools   (pipes)
+    Reader ──bytes──▶ Conversation ──▶ Dispatcher ──lines──▶ Writer        initialize, ping, lists
                             ├─ calls ▶ Calls ──▶ Dispatcher, in threads ──▶┤
                             └─ rest ─▶ SdkLink ──▶ SDK, in a thread ──────▶┘
 
-The reader begins before the rest of the program is imported, and the SDK is loaded when a message needs it.
+The reader begins before the rest of the program is imported, and the SDK is loaded when a message
+needs it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ GRACE_SECONDS: Final = 5.0
 READ_FIRST_SECONDS: Final = 0.5
 """How long importing may wait for answers to what came before."""
 IMPORT_SWITCH_SECONDS: Final = 0.001 if sys.platform == "win32" else 0.0005
-"""How long importing may keep the thread waiting that answers first messages; below 1 ms it spins on Windows."""
+"""How long importing may keep the thread waiting that answers first messages; below 1 ms it spins
+on Windows."""
 
 
 def run(
@@ -45,18 +47,27 @@ def run(
     drain_timeout: float = 30.0,
     grace: float = GRACE_SECONDS,
 ) -> int:
-    """Serve on stdin and stdout until end of input, the `exit` notification, SIGTERM or SIGINT; return the exit status
-    0. `load`, called in a thread at most once, makes what serves the messages that the `dispatcher` does not answer.
-    `prepare` is called when the first messages are answered; then what calls need is imported, and the default vault
-    opened. Fd 0 becomes the null device and fd 1 stderr. At the end, calls in flight get `drain_timeout` seconds,
-    the vaults are closed, and the process ends at most `grace` seconds later; a client that has closed our stdout ends
-    everything at once, a second signal the process. Raises what `load`, `prepare` or the server's lifespan raises, and
-    InvalidArguments for an account without a home folder where one is needed."""
+    """Serve on stdin and stdout until the input ends; return the exit status, 0.
+
+    The `exit` notification, SIGTERM and SIGINT end it, too. `load`, called in a thread at most
+    once, makes what serves the messages that the `dispatcher` does not answer. `prepare` is called
+    when the first messages are answered; then what calls need is imported, and the default vault
+    opened. Fd 0 becomes the null device and fd 1 stderr.
+
+    At the end, calls in flight get `drain_timeout` seconds, the vaults are closed, and the process
+    ends at most `grace` seconds later. A client that has closed our stdout ends everything at once,
+    a second signal the process.
+
+    Raises: what `load`, `prepare` or the server's lifespan raises; InvalidArguments for an account
+    without a home folder where one is needed.
+    """
     conversation = Conversation(dispatcher, load, drain_timeout)
     signals = _take_signals()
     conversation.reader.start()
     conversation.wait_until_answered(READ_FIRST_SECONDS)
-    threading.Thread(target=_end_at_signals, args=(signals, conversation), name="signals", daemon=True).start()
+    threading.Thread(
+        target=_end_at_signals, args=(signals, conversation), name="signals", daemon=True
+    ).start()
     try:
         _prepare(conversation, prepare, dispatcher)
         conversation.conclude()
@@ -70,8 +81,11 @@ def run(
     return 0
 
 
-def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None], dispatcher: Dispatcher) -> None:
-    """Import what calls need, and begin to open the default vault, while the first messages are answered."""
+def _prepare(
+    conversation: Conversation, prepare: Callable[[Conversation], None], dispatcher: Dispatcher
+) -> None:
+    """Import what calls need, and begin to open the default vault, while the first messages are
+    answered."""
     import gc
     import typing  # noqa: F401  whole first: `dataclasses` takes what another thread has of it from sys.modules
 
@@ -86,7 +100,8 @@ def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None]
             from obsidian_mcp.tools import offer, registry  # noqa: F401  for the first call
 
             offer.published()
-        # What was imported stays: keeping it out of collections took the p99 of big answers from 80-300 ms to 19 ms.
+        # What was imported stays: keeping it out of collections took the p99 of big answers from
+        # 80-300 ms to 19 ms.
         gc.freeze()
         gc.enable()
     finally:
@@ -94,8 +109,8 @@ def _prepare(conversation: Conversation, prepare: Callable[[Conversation], None]
 
 
 def _take_signals() -> int:
-    """Return the pipe from which SIGTERM and SIGINT are read from now on, a byte each: on Windows the waiting main
-    thread runs no handlers."""
+    """Return the pipe from which SIGTERM and SIGINT are read from now on, a byte each: on Windows
+    the waiting main thread runs no handlers."""
     wake, woken = os.pipe()
     if sys.platform != "win32":  # where a full pipe does not stop the handler
         os.set_blocking(woken, False)
@@ -111,7 +126,9 @@ def _take_signals() -> int:
 def _end_at_signals(signals: int, conversation: Conversation) -> None:
     """End the conversation at the first signal, and the process at the second."""
     number = os.read(signals, 1)[0]
-    conversation.end(signal.Signals(number).name, min(SIGNAL_DRAIN_SECONDS, conversation.drain_timeout))
+    conversation.end(
+        signal.Signals(number).name, min(SIGNAL_DRAIN_SECONDS, conversation.drain_timeout)
+    )
     os._exit(128 + os.read(signals, 1)[0])
 
 

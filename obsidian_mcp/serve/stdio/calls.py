@@ -1,6 +1,7 @@
 """The calls of tools of one conversation that are in flight (specs/stdio.md, CALL-…).
 
-Calls.begin ─▶ Dispatcher.answer in a thread ─▶ the line, or None: a person has to agree, which takes the SDK
+Calls.begin ─▶ Dispatcher.answer in a thread ─▶ the line, or None: a person has to agree, which
+takes the SDK
 """
 
 from __future__ import annotations
@@ -14,17 +15,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from obsidian_mcp.core.text.call import CallRecord, Client, Deadline, ProgressReport, current_call, throttle
+from obsidian_mcp.core.text.call import (
+    CallRecord,
+    Client,
+    Deadline,
+    ProgressReport,
+    current_call,
+    throttle,
+)
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Dispatcher, Peer, progress_token
 from obsidian_mcp.serve.jsonrpc import Message, RequestId
 
 MAX_THREADS: Final = 40
 QUICK_SECONDS: Final = 0.005
-"""Time that a call may keep the calls behind it waiting. Threads that run Python side by side only hinder each other:
-32 of them answered a quarter fewer short calls a second than one."""
+"""Time that a call may keep the calls behind it waiting. Threads that run Python side by side only
+hinder each other: 32 of them answered a quarter fewer short calls a second than one."""
 IN_COMMIT: Final = (
-    "Connection closed while a change was being made. It is finished, or taken back before the next change; read the "
+    "Connection closed while a change was being made. It is finished, or taken back before the "
+    "next change; read the "
     "notes to see which."
 )
 STALE: Final = 1000
@@ -97,8 +106,8 @@ class _Call:
 
 
 class Calls:
-    """The calls in flight, each with its thread, time limit and progress. The lock of the conversation is held for
-    every method but those that threads of calls run."""
+    """The calls in flight, each with its thread, time limit and progress. The lock of the
+    conversation is held for every method but those that threads of calls run."""
 
     def __init__(
         self,
@@ -109,8 +118,8 @@ class Calls:
         answer: Callable[[RequestId, bytes], None],
         pass_on: Callable[[Message, Peer], None],
     ) -> None:
-        """`wake` is for the timers; `send` takes reports of progress, `answer` the id of each call that has ended and
-        its answer, `pass_on` the calls for the SDK."""
+        """`wake` is for the timers; `send` takes reports of progress, `answer` the id of each call
+        that has ended and its answer, `pass_on` the calls for the SDK."""
         self._dispatcher = dispatcher
         self._lock = lock
         self.timers = Timers(wake)
@@ -121,7 +130,8 @@ class Calls:
         """By id: a client may use one id twice."""
         self._waiting: deque[_Call] = deque()
         self._worker: object | None = None
-        """The thread that takes the waiting calls one after another; a slow call makes another thread take over."""
+        """The thread that takes the waiting calls one after another; a slow call makes another
+        thread take over."""
         self._called = threading.Condition(lock)
         """Wakes an idle thread to be the worker."""
         self._idle = 0
@@ -129,7 +139,8 @@ class Calls:
         self._watching = False
 
     def begin(self, message: Message, peer: Peer, waited: float) -> None:
-        """Answer a call in a thread. `waited`: seconds of its time that it has waited for its turn."""
+        """Answer a call in a thread. `waited`: seconds of its time that it has waited for its
+        turn."""
         seconds = max(round(self._dispatcher.timeout - waited, 2), 0.01)
         running = _Call(message, peer, seconds)
         running.timer = self.timers.after(seconds, partial(self._expire, running))
@@ -160,10 +171,13 @@ class Calls:
 
     def expired(self, message: Message, peer: Peer) -> bytes:
         """Return the answer to a call that has not begun in time."""
-        return jsonrpc.encode(self._dispatcher.failure(message, peer, Deadline(self._dispatcher.timeout).error()))
+        return jsonrpc.encode(
+            self._dispatcher.failure(message, peer, Deadline(self._dispatcher.timeout).error())
+        )
 
     def cancel(self, request_id: RequestId) -> bool:
-        """Stop a call without an answer; False if there is none. Of several with this id, the latest."""
+        """Stop a call without an answer; False if there is none. Of several with this id, the
+        latest."""
         calls = self._calls.get(jsonrpc.correlated(request_id))
         if not calls:
             return False
@@ -177,7 +191,10 @@ class Calls:
             self._end(running)
             reason = "Connection closed" if stopped else IN_COMMIT
             request_id = running.message["id"]
-            self._answer(request_id, jsonrpc.encode(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason)))
+            self._answer(
+                request_id,
+                jsonrpc.encode(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason)),
+            )
         self._waiting.clear()
 
     def _expire(self, running: _Call) -> None:

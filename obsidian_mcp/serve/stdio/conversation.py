@@ -1,4 +1,5 @@
-"""One conversation with one client: its lines, what of them is in flight, and how it ends (specs/stdio.md)."""
+"""One conversation with one client: its lines, what of them is in flight, and how it ends
+(specs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 MAX_LINE: Final = 64 * 2**20
 """Longest line taken, in bytes."""
 MAX_HELD: Final = 256 * 2**20
-"""Bytes read but not yet served, above which reading pauses. Far above what a client pipelines before it reads: a
-client that writes first and reads later must not come to a standstill."""
+"""Bytes read but not yet served, above which reading pauses. Far above what a client pipelines
+before it reads: a client that writes first and reads later must not come to a standstill."""
 MAX_UNSENT: Final = 16 * 2**20
 """Bytes of answers the client has not read, above which no further request is begun."""
 MAX_IN_FLIGHT: Final = 1000
@@ -37,7 +38,8 @@ MAX_IN_FLIGHT: Final = 1000
 FAREWELL_SECONDS: Final = 1.0
 """What subscriptions get for their last message."""
 REPLAYED: Final = "obsidian-mcp:initialize"
-"""Id of the client's `initialize` where the SDK gets to know it later; its answer has been given."""
+"""Id of the client's `initialize` where the SDK gets to know it later; its answer has been
+given."""
 
 
 class _InFlight:
@@ -50,10 +52,12 @@ class _InFlight:
 
 
 class Conversation:
-    """Reads lines, has them answered by the dispatcher or the SDK, and writes the answers; for any thread: one lock
-    guards everything, and `conclude` waits on it."""
+    """Reads lines, has them answered by the dispatcher or the SDK, and writes the answers; for any
+    thread: one lock guards everything, and `conclude` waits on it."""
 
-    def __init__(self, dispatcher: Dispatcher, load: Callable[[], SdkServer], drain_timeout: float) -> None:
+    def __init__(
+        self, dispatcher: Dispatcher, load: Callable[[], SdkServer], drain_timeout: float
+    ) -> None:
         """`load` makes what serves the requests that the dispatcher does not."""
         self._dispatcher = dispatcher
         self._lock = threading.RLock()
@@ -91,13 +95,21 @@ class Conversation:
         self._deadline = float("inf")
         self._failure: BaseException | None = None
 
-    # What a client's first messages do without is imported with its first use. The lock is held then.
+    # What a client's first messages do without is imported with its first use. The lock is held
+    # then.
 
     @cached_property
     def _calls(self) -> Calls:
         from .calls import Calls
 
-        return Calls(self._dispatcher, self._lock, self._changed.notify, self.writer.put, self._answer, self._pass_on)
+        return Calls(
+            self._dispatcher,
+            self._lock,
+            self._changed.notify,
+            self.writer.put,
+            self._answer,
+            self._pass_on,
+        )
 
     @cached_property
     def _order(self) -> CallOrder:
@@ -214,7 +226,9 @@ class Conversation:
             else:
                 turn = self._order.begin(start, writes=self._dispatcher.writes(message))
                 if not turn.begun:
-                    self._calls.timers.after(self._dispatcher.timeout, partial(self._expire, turn, message, peer))
+                    self._calls.timers.after(
+                        self._dispatcher.timeout, partial(self._expire, turn, message, peer)
+                    )
             self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
@@ -252,7 +266,8 @@ class Conversation:
             return ours
 
     def tools_changed(self) -> None:
-        """Notify the client that the list of tools is another, in each era as it has it (BRIDGE-11)."""
+        """Notify the client that the list of tools is another, in each era as it has it
+        (BRIDGE-11)."""
         with self._lock:
             if self._joined:
                 message = jsonrpc.notification("notifications/tools/list_changed")
@@ -262,7 +277,8 @@ class Conversation:
     # --- the SDK
 
     def _pass_on(self, message: Message, peer: Peer) -> None:
-        """Leave a request to the SDK, which is loaded for the first one, and gets to know the client before."""
+        """Leave a request to the SDK, which is loaded for the first one, and gets to know the
+        client before."""
         if self._is_news and not peer.is_modern:
             self._sdk.introduce(self._peer or peer, REPLAYED)
             self._is_news = False
@@ -291,7 +307,8 @@ class Conversation:
             self._hang_up()
 
     def _put_answer(self, request_id: RequestId, line: bytes) -> None:
-        """Write the answer to a request, b"" for none; with those of its batch where it came in one."""
+        """Write the answer to a request, b"" for none; with those of its batch where it came in
+        one."""
         with self._lock:
             for batch in self._batches:
                 if batch.take(request_id, line):
@@ -301,8 +318,8 @@ class Conversation:
                 self.writer.put(line)
 
     def _answer(self, request_id: RequestId, line: bytes, *, latest: bool = False) -> None:
-        """A request has ended, without an answer where it was cancelled: of several under its id the first, or the
-        `latest`."""
+        """A request has ended, without an answer where it was cancelled: of several under its id
+        the first, or the `latest`."""
         self._put_answer(request_id, line)
         key = jsonrpc.correlated(request_id)
         self._subscriptions.discard(key)
@@ -325,8 +342,8 @@ class Conversation:
                 self._changed.notify()
 
     def wait_until_answered(self, seconds: float) -> None:
-        """Wait until everything that has come is answered, at most so long: imports beside each other take twice as
-        long."""
+        """Wait until everything that has come is answered, at most so long: imports beside each
+        other take twice as long."""
         until = time.monotonic() + seconds
         self.reader.wait_until_idle(seconds)
         with self._lock:
@@ -338,7 +355,8 @@ class Conversation:
     # --- ending
 
     def end(self, reason: str, patience: float) -> None:
-        """Take no more lines and finish what was begun within `patience` seconds. A second call can only hasten it."""
+        """Take no more lines and finish what was begun within `patience` seconds. A second call can
+        only hasten it."""
         self.reader.stop()
         with self._lock:
             if not self._ending:
@@ -358,7 +376,8 @@ class Conversation:
             self.end("the client closed our stdout", 0)
 
     def conclude(self) -> None:
-        """Wait for the end of the conversation, and end it in order. Raises what the SDK has failed with."""
+        """Wait for the end of the conversation, and end it in order. Raises what the SDK has failed
+        with."""
         with self._lock:
             while not self._ending or self._lines or self._taking or self._in_flight:
                 if time.monotonic() >= self._deadline:
@@ -382,11 +401,14 @@ class Conversation:
         self._changed.wait(min(max(seconds, 0), threading.TIMEOUT_MAX))
 
     def _answer_questions(self) -> None:
-        """Answer our requests for the client, which is gone, so that no call waits for it in vain (END-08)."""
+        """Answer our requests for the client, which is gone, so that no call waits for it in vain
+        (END-08)."""
         while self._questions:
             _, request_id = self._questions.popitem()
             reason = "The client closed the connection without an answer."
-            self._sdk.put(jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason), is_modern=False)
+            self._sdk.put(
+                jsonrpc.error(request_id, jsonrpc.CONNECTION_CLOSED, reason), is_modern=False
+            )
 
     def _abandon_calls(self) -> None:
         """Answer what is still in flight when the time is over (END-05)."""
@@ -396,7 +418,9 @@ class Conversation:
         self._in_flight.clear()
         for request in waiting:
             if request.turn is not None and not request.turn.begun:
-                error = jsonrpc.error(request.request_id, jsonrpc.CONNECTION_CLOSED, "Connection closed")
+                error = jsonrpc.error(
+                    request.request_id, jsonrpc.CONNECTION_CLOSED, "Connection closed"
+                )
                 self._put_answer(request.request_id, jsonrpc.encode(error))
         self._calls.abandon()
 

@@ -1,5 +1,6 @@
-"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…). A thread reads; answers are written by
-the thread that made them as long as that cannot block, else by another: a hop costs a third of a small call."""
+"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…). A thread reads;
+answers are written by the thread that made them as long as that cannot block, else by another: a
+hop costs a third of a small call."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ _WRITE_SIZE: Final = 256 * 1024
 
 
 class LineSplitter:
-    """Splits bytes into lines without ends, blank lines and a byte order mark; one over `limit` bytes is None."""
+    """Splits bytes into lines without ends, blank lines and a byte order mark; one over `limit`
+    bytes is None."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -58,10 +60,14 @@ class LineSplitter:
 
 
 class Reader:
-    """Reads in a thread of its own: calls `on_data` with the bytes, and once with b"" at the end of input."""
+    """Reads in a thread of its own: calls `on_data` with the bytes, and once with b"" at the end of
+    input."""
 
-    def __init__(self, fd: int, on_data: Callable[[bytes], None], output: int, on_hang_up: Callable[[], None]) -> None:
-        """Call `on_hang_up` when the reader of the pipe `output` has gone, so that an idle server notices."""
+    def __init__(
+        self, fd: int, on_data: Callable[[bytes], None], output: int, on_hang_up: Callable[[], None]
+    ) -> None:
+        """Call `on_hang_up` when the reader of the pipe `output` has gone, so that an idle server
+        notices."""
         self._fd = fd
         self._on_data = on_data
         self._output = output
@@ -124,8 +130,11 @@ class Reader:
 class Writer:
     """Writes whole lines to the client, one caller at a time."""
 
-    def __init__(self, fd: int, on_progress: Callable[[], None], on_broken: Callable[[], None]) -> None:
-        """Call `on_progress` when less is `unsent`, and `on_broken` when the client has closed its end."""
+    def __init__(
+        self, fd: int, on_progress: Callable[[], None], on_broken: Callable[[], None]
+    ) -> None:
+        """Call `on_progress` when less is `unsent`, and `on_broken` when the client has closed its
+        end."""
         self.fd = fd
         self._on_progress = on_progress
         self._on_broken = on_broken
@@ -169,7 +178,8 @@ class Writer:
             self._ready.notify()
 
     def join(self, patience: float) -> None:
-        """After `close`: wait for as long as the client takes something every `patience` seconds."""
+        """After `close`: wait for as long as the client takes something every `patience`
+        seconds."""
         while self._thread is not None and self._thread.is_alive():
             before = self.unsent
             self._thread.join(patience)
@@ -203,22 +213,27 @@ class Writer:
 
 
 def take_stdin() -> int:
-    """A private descriptor of stdin; fd 0 becomes the null device, for this process and its children."""
+    """A private descriptor of stdin; fd 0 becomes the null device, for this process and its
+    children."""
     return _take(0, sys.__stdin__, os.open(os.devnull, os.O_RDONLY))
 
 
 def take_stdout() -> int:
-    """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch the wire."""
+    """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch
+    the wire."""
     stderr = os.dup(2) if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
     return _take(1, sys.__stdout__, stderr)
 
 
 def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
     if stream is None:
-        # The process was started without it, and by now something else, such as the event loop, may have the number.
+        # The process was started without it, and by now something else, such as the event loop, may
+        # have the number.
         os.close(replacement)
         return os.open(os.devnull, os.O_RDWR)
-    private = os.dup(fd)  # above the standard ones, because `replacement` has the first that was free
+    private = os.dup(
+        fd
+    )  # above the standard ones, because `replacement` has the first that was free
     os.dup2(replacement, fd)  # on Windows, the handle that children inherit, too
     os.close(replacement)
     if sys.platform == "win32":
@@ -227,8 +242,8 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
 
 
 def takes_turns(fd: int) -> bool:
-    """Whether the system says when reading and writing do not block: files cannot be waited for, a terminal may block
-    although it is ready, and Windows has only these."""
+    """Whether the system says when reading and writing do not block: files cannot be waited for, a
+    terminal may block although it is ready, and Windows has only these."""
     if sys.platform == "win32":
         return False
     mode = os.fstat(fd).st_mode

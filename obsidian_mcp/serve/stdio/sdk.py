@@ -1,5 +1,5 @@
-"""The SDK's side of a conversation: an event loop in a thread of its own (specs/stdio.md, DISPATCH-04), with a
-connection for each era in which the client writes."""
+"""The SDK's side of a conversation: an event loop in a thread of its own (specs/stdio.md,
+DISPATCH-04), with a connection for each era in which the client writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ class SdkServer(NamedTuple):
 
 
 class SdkLink:
-    """Connections to the SDK, which is loaded for the first message. The methods may be called from any thread."""
+    """Connections to the SDK, which is loaded for the first message. The methods may be called from
+    any thread."""
 
     def __init__(
         self,
@@ -37,8 +38,8 @@ class SdkLink:
         write: Callable[[bytes, Message], None],
         failed: Callable[[BaseException], None],
     ) -> None:
-        """`load` is called once. `write` takes each line that the SDK writes, and the message in it; `failed` what
-        `load` or the SDK raises."""
+        """`load` is called once. `write` takes each line that the SDK writes, and the message in
+        it; `failed` what `load` or the SDK raises."""
         self._load = load
         self._write = write
         self._failed = failed
@@ -47,12 +48,14 @@ class SdkLink:
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._early: list[tuple[Message, bool]] = []
-        """Messages that came before the loop was there, each with whether it is of the modern era."""
+        """Messages that came before the loop was there, each with whether it is of the modern
+        era."""
         self._inputs: dict[bool, MemoryObjectSendStream[SessionMessage | Exception]] = {}
         self._connections: list[asyncio.Task[None]] = []
 
     def introduce(self, peer: Peer, request_id: RequestId) -> None:
-        """Give the SDK the `initialize` of a client that was introduced before the SDK was there."""
+        """Give the SDK the `initialize` of a client that was introduced before the SDK was
+        there."""
         self.put(write_introduction(peer, request_id), is_modern=False)
         self.put(notification("notifications/initialized"), is_modern=False)
 
@@ -72,7 +75,8 @@ class SdkLink:
         self._call(self._deliver, message, is_modern)
 
     def tell(self, message: Message) -> None:
-        """Give a notification to the connections that there are; without any, nobody has to know."""
+        """Give a notification to the connections that there are; without any, nobody has to
+        know."""
         if self._thread is not None:
             for is_modern in (False, True):
                 self._call(self._deliver_if_connected, message, is_modern)
@@ -143,7 +147,9 @@ class SdkLink:
 
         self._inputs[is_modern], output = read_stream()
         server = self._server.server
-        served = server.run(output, WriteStream(self._write), server.create_initialization_options())
+        served = server.run(
+            output, WriteStream(self._write), server.create_initialization_options()
+        )
         connection = asyncio.ensure_future(served)
         connection.add_done_callback(self._disconnected)
         self._connections.append(connection)

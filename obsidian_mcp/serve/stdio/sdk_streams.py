@@ -44,7 +44,8 @@ class WriteStream(ObjectSendStream[SessionMessage]):
 
 
 def read_stream() -> tuple[
-    MemoryObjectSendStream[SessionMessage | Exception], MemoryObjectReceiveStream[SessionMessage | Exception]
+    MemoryObjectSendStream[SessionMessage | Exception],
+    MemoryObjectReceiveStream[SessionMessage | Exception],
 ]:
     """Return where messages for the SDK are put, and its ReadStream with them."""
     return anyio.create_memory_object_stream[SessionMessage | Exception](CAPACITY)
@@ -61,7 +62,8 @@ def model(message: jsonrpc.Message) -> JSONRPCMessage:
 
 
 def encode(message: JSONRPCMessage) -> bytes:
-    """Return the line that the SDK's own transport writes; where that fails, the one of `jsonrpc.encode`."""
+    """Return the line that the SDK's own transport writes; where that fails, the one of
+    `jsonrpc.encode`."""
     try:
         return jsonrpc_message_adapter.dump_json(message, by_alias=True, exclude_unset=True) + b"\n"
     except PydanticSerializationError:
@@ -73,4 +75,8 @@ def encode(message: JSONRPCMessage) -> bytes:
 
 def members(message: JSONRPCMessage) -> jsonrpc.Message:
     """Return the message as a dict with its values unchanged."""
-    return {name: getattr(message, name) for name in type(message).model_fields if name in message.model_fields_set}
+    return {
+        name: getattr(message, name)
+        for name in type(message).model_fields
+        if name in message.model_fields_set
+    }

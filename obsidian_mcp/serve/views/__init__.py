@@ -1,5 +1,5 @@
-"""The pages of the views: a frame that all share, and a script of each; `make views` builds them from packaging/views
-(specs/views.md)."""
+"""The pages of the views: a frame that all share, and a script of each; `make views` builds them
+from packaging/views (specs/views.md)."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ def address(name: str) -> str:
 
 def document(name: str, data: dict[str, Any]) -> str:
     """Return a page with its data inside, which needs neither a host nor a network."""
-    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")  # so that no note ends the element
+    text = json.dumps(data, ensure_ascii=False).replace(
+        "<", "\\u003c"
+    )  # so that no note ends the element
     before, place, after = page(name).partition(PLACE_OF_DATA)
     return f"{before}{place.replace('></', f'>{text}</')}{after}"
