@@ -32,6 +32,9 @@ SAFETY_NET_SECONDS = 600.0
 all."""
 SETTLE_SECONDS = 0.5
 """From the last event of a burst to the scan that follows it."""
+GOING = ("moved", "deleted")
+"""Types of watchdog's events; a folder that moves to where nobody watches yet is said to be
+deleted."""
 BURST_PATHS = 100
 """So many changed paths are a burst, and so is a folder that is made or moved: what is put into it
 at once may not be reported."""
@@ -51,6 +54,9 @@ SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
 """How the path of a folder of another computer begins on Windows, also of one behind the letter of
 a mapped drive and of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other
 paths that begin so."""
+
+WATCHES_EACH_FOLDER = sys.platform not in ("darwin", "win32")
+"""Whether the system watches each folder by itself, and watchdog has to know where each is now."""
 
 _ELSEWHERE = (-1, -1)
 """The identity of a folder that is not watched."""
@@ -81,6 +87,9 @@ class Watcher:
         self._blind = False
         """Changes from before the system began to report, or from a burst, have yet to be found by
         a scan."""
+        self._is_astray = False
+        """Whether folders moved or went since the watch began: watchdog (7.1) may report what
+        happens in one of them under the path of another, or not at all."""
         self._clock = clock
         self._burst = float("-inf")
         """When the last event of a burst came."""
@@ -111,11 +120,15 @@ class Watcher:
         """Begin to watch, or to watch anew, in a new thread, because a large folder takes a while.
         Scans serve until then."""
         broken, self._observer, self._live = self._observer, None, False
+        self._start_in_thread(broken)
+
+    def _start_in_thread(self, broken: BaseObserver | None) -> None:
         threading.Thread(
             target=self._start, args=(broken,), name="watcher-start", daemon=True
         ).start()
 
     def _start(self, broken: BaseObserver | None) -> None:
+        """Begin to watch; what watched until now, if it is not `broken`, ends after that."""
         if broken is not None:
             _end(broken)
         kind, watched = filesystem_of(self.root), _identity(self._folder)
@@ -134,9 +147,10 @@ class Watcher:
 
             class Handler(FileSystemEventHandler):
                 def on_any_event(self, event: FileSystemEvent) -> None:
+                    goes = event.is_directory and event.event_type in GOING
                     for path in (event.src_path, event.dest_path):
                         if path:
-                            report(os.fsdecode(path), is_folder=event.is_directory)
+                            report(os.fsdecode(path), is_folder=event.is_directory, goes=goes)
 
             with _starting:
                 before = threading.enumerate()
@@ -148,20 +162,24 @@ class Watcher:
                 ]
             _check_room(observer)
         except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
+            if self._live:  # perhaps the system watches no folder twice
+                self.start()
+                return
             log.warning("watching %s by scans: %s", self.root, error)
             return
         _losses.add(self)
         with self._lock:
+            replaced: BaseObserver | None = observer
             if not self._stopped:
-                self._observer = observer
+                replaced, self._observer = self._observer, observer
                 self._watched = watched
                 self._threads = [thread for thread in started if thread not in before]
                 self._live = self._blind = True
                 self._is_caught_up = False
-        if self._stopped:
-            _end(observer)
-            return
-        self._notify()
+        if replaced is not None:
+            _end(replaced)
+        if not self._stopped:
+            self._notify()
 
     def stop(self) -> None:
         """Stop to watch."""
@@ -191,12 +209,16 @@ class Watcher:
             now = self._clock()
             if self._missed and now >= self._missed_at + REPORT_SECONDS:
                 self._missed.clear()
-                self.start()
+                self._start_in_thread(None)
                 return None
             timer = self._scanning if self._blind else self._net
             pause = max(timer.pause, self._burst + SETTLE_SECONDS - now if self._blind else 0.0)
             if pause > 0:
                 return min(pause, REPORT_SECONDS) if self._missed else pause
+            if self._is_astray:  # the scan is due when the new watch has begun
+                self._is_astray = False
+                self._start_in_thread(None)
+                return None
             timer.drain()
             self._blind = False
             return 0.0
@@ -238,8 +260,11 @@ class Watcher:
             self._paths.clear()
         self._notify()
 
-    def report(self, path: str, *, is_folder: bool = False) -> None:
-        """Note that the file or folder at an absolute path may have changed."""
+    def report(self, path: str, *, is_folder: bool = False, goes: bool = False) -> None:
+        """Note that the file or folder at an absolute path may have changed; `goes`: a folder moved
+        or went."""
+        if goes and WATCHES_EACH_FOLDER:
+            self._is_astray = True
         relative = relative_path(self.root, path)
         if (
             relative is None or relative in self._paths

@@ -193,12 +193,12 @@ def test_a_clean_end_after_a_file_went_is_no_error(root: Path, caplog: pytest.Lo
 
 def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_anew(root: Path) -> None:
     """WATCH-11"""
-    now = [0.0]
-    watcher = Watcher(root, clock=lambda: now[0])
+    now, notified = [0.0], threading.Event()
+    watcher = Watcher(root, notified.set, clock=lambda: now[0])
     with vault_of(root, watcher) as vault:
         vault.refresh()
         watcher.start()
-        eventually(lambda: watcher.mode == "events")
+        assert notified.wait(WITHIN)
         now[0] = 1.0
         assert vault.catch_up() == 600
 
@@ -212,8 +212,10 @@ def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_a
         watcher.report(str(root / "made" / "late.md"))
         assert vault.catch_up() == 2
         now[0] = 3.7
-        assert vault.catch_up() is None  # the calls scan until the new watch has begun
-        eventually(lambda: watcher.mode == "events")
+        notified.clear()
+        assert vault.catch_up() is None  # a scan is due when the new watch has begun
+        assert watcher.mode == "events"
+        assert notified.wait(WITHIN)
         now[0] = 5.0
         assert vault.catch_up() == 600
 
@@ -318,6 +320,19 @@ def test_calls_do_not_wait_for_a_scan_beside_them_and_keep_what_they_find(
         vault.refresh()
         assert sizes(vault) == {"a.md": 7, "b.md": 1, "new.md": 1}
     assert sizes(vault) == {"a.md": 7, "b.md": 6, "new.md": 1, "unreported.md": 1}
+
+
+def test_a_scan_finds_what_changed_below_a_folder_after_a_call_looked_at_it(
+    slow: tuple[Vault, Reported, SlowDisk], root: Path
+) -> None:
+    """WATCH-06: the scan took what it had found there for older than what the call had."""
+    vault, reported, disk = slow
+    with scan_beside(vault, reported, disk):
+        reported.paths = {"d"}
+        vault.refresh()
+        (root / "d" / "e.md").write_bytes(b"longer")
+        (root / "d" / "f.md").write_bytes(b"1")
+    assert sizes(vault) == {"a.md": 1, "b.md": 1, "d/e.md": 6, "d/f.md": 1}
 
 
 def test_a_file_has_one_name_on_a_disk_that_knows_no_case(

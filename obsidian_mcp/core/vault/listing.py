@@ -168,6 +168,8 @@ class Listing:
                         file for file in listed if not _is_at_or_below(file.disk, newer)
                     ] + looked_at
                 changes = list(self._take(listed))
+                if newer:  # and may have changed again since, without a report
+                    self._compare(sorted(newer), changes)
                 self._note(changes)
                 self._dirty.missed([change.path for change in changes])
             self._newer = None
