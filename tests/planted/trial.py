@@ -88,12 +88,25 @@ class Copy:
         """Run the tests that run the line of a fault, up to the first that fails."""
         started = time.monotonic()
         files = self.files_that_run(fault)
-        caught_by = ""
-        if files:
-            with self.planted(fault):
-                run = self._run(["pytest", "--exitfirst"], files)
-            caught_by = run.failures[0] if run.failures else run.problem
+        with self.planted(fault):
+            caught_by = self._find_failure(files) if files else ""
         return Outcome(fault, caught_by, len(files), time.monotonic() - started)
+
+    def _find_failure(self, files: Sequence[str]) -> str:
+        """Return the first test that fails, or why the tests could not go on; "" for none.
+
+        A test that passes when it is run again fails by chance, as on a busy machine.
+        """
+        by_chance: list[str] = []
+        while True:
+            run = self._run(["pytest", "--exitfirst"], files, by_chance)
+            if not run.failures:
+                return run.problem
+            name = run.failures[0].partition("[")[0]
+            again = self._run(["pytest", "--exitfirst"], [name])
+            if again.failures or again.problem:
+                return run.failures[0]
+            by_chance.append(name)
 
     def files_that_run(self, fault: Fault) -> list[str]:
         """Return the files of tests that run a line, those of its own package first.
@@ -127,10 +140,10 @@ class Copy:
             path.write_bytes(original)
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
 
-    def _run(self, module: Sequence[str], tests: Sequence[str]) -> Run:
+    def _run(self, module: Sequence[str], tests: Sequence[str], left_out: Sequence[str] = ()) -> Run:
         """Run tests by a module of Python."""
         command = [sys.executable, "-m", *module, "--quiet", "--tb=no", "-m", "not timing"]
-        command += [*tests, *(f"--deselect={name}" for name in self._failing)]
+        command += [*tests, *(f"--deselect={name}" for name in (*self._failing, *left_out))]
         environment = {**os.environ, "PYTHONPATH": str(self.root)}
         if self._limit_seconds < math.inf:  # a fault's compiled file could be taken for the original's
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
