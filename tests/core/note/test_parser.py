@@ -91,6 +91,13 @@ def test_the_content_of_an_item_is_what_stands_behind_its_marker_and_box() -> No
     assert [item.marker for item in items] == ["-", "1.", "-", "-"]
 
 
+@pytest.mark.parametrize("mark", ["> ", "- ", "[^a]: "])
+def test_what_is_nested_deeper_than_a_hundred_is_plain_text(mark: str) -> None:
+    """NOTE-02"""
+    assert [heading.nested for heading in parse(mark * 100 + "# H").headings] == [True]
+    assert parse(mark * 101 + "# H").headings == ()
+
+
 DEEP = 10_000
 HOSTILE = {
     "links in a line": "[[a]] " * DEEP,

@@ -131,3 +131,17 @@ def test_a_language_is_known_by_its_commonest_words() -> None:
     assert known("heron") == ("english",)
     assert known("der die das und nicht für") == ("english", "german")
     assert known("Los Angeles, Las Vegas, una, con") == ("english",)
+
+
+@pytest.mark.parametrize(("word", "other"), [("be", "being"), ("mp3s", "mp3"), ("no1s", "no1")])
+def test_short_words_and_words_with_digits_have_no_family(word: str, other: str) -> None:
+    """SEARCH-52"""
+    family = Family(word, ("english",))
+    assert not family.has(other, other)
+    assert family.beginning == word
+
+
+def test_a_family_has_the_words_of_its_stem_but_not_the_word_itself() -> None:
+    """SEARCH-52"""
+    family = Family("reading", ("english",))
+    assert [word for word in ("read", "reads", "reading", "ready") if family.has(word, word)] == ["read", "reads"]
