@@ -5,7 +5,7 @@
 
 The extension holds the package and a list of what it depends on; Claude Desktop brings its own uv, which fetches a
 Python and the dependencies when the extension is installed. Nothing is asked of the user's computer.
-"""  # noqa: INP001  a folder of scripts, no package
+"""
 
 from __future__ import annotations
 

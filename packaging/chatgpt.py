@@ -4,7 +4,7 @@
     python packaging/chatgpt.py --check  exit with 1 where another is written
 
 The hints of the tools and their reasons come from the registry: what TOOL-12 holds to be true.
-"""  # noqa: INP001  a folder of scripts, no package
+"""
 
 from __future__ import annotations
 

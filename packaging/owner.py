@@ -4,7 +4,7 @@
     python packaging/owner.py --check  exit with 1 where another is written
 
 Until an account is chosen, owner.txt holds the placeholder OWNER.
-"""  # noqa: INP001  a folder of scripts, no package
+"""
 
 from __future__ import annotations
 

@@ -169,4 +169,6 @@ def _read_toml(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise PolicyInvalid(f"The policy file is not valid TOML: {error}.") from error
     except RecursionError as error:
-        raise PolicyInvalid("The policy file is nested too deeply. Remove brackets from it.") from error
+        raise PolicyInvalid(
+            "The policy file is nested too deeply. Remove brackets from it."
+        ) from error
