@@ -9,7 +9,6 @@ import json
 import os
 import queue
 import struct
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -55,15 +54,31 @@ def answer_requests(answer: Callable[[Any, bytes], Message], memory_bytes: int) 
 
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
     requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    source, sink = _take_streams()
     threading.stack_size(_STACK_BYTES)
-    threading.Thread(target=_receive, args=(requests,), daemon=True).start()
+    threading.Thread(target=_receive, args=(source, requests), daemon=True).start()
     while True:
-        write_message(sys.stdout.buffer, *answer(*requests.get()))
+        write_message(sink, *answer(*requests.get()))
 
 
-def _receive(requests: queue.SimpleQueue[Message]) -> None:
+def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
+    """Return private streams of standard input and output, which become the null device and stderr.
+
+    A library that prints would write into an answer. And on Windows, a library with a C runtime of
+    its own, such as pdfium's, asks while it is loaded of which kind standard input is; where that
+    is a pipe that another thread reads, the system answers when the next bytes come: never here.
+    """
+    source, sink = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    os.dup2(2, 1)
+    return source, sink
+
+
+def _receive(source: IO[bytes], requests: queue.SimpleQueue[Message]) -> None:
     """Receive requests until there are no more, and end the process then."""
     with suppress(OSError, ValueError, MemoryError):
-        while (message := read_message(sys.stdin.buffer)) is not None:
+        while (message := read_message(source)) is not None:
             requests.put(message)
     os._exit(0)  # whatever it is doing: nobody waits for it
