@@ -130,14 +130,27 @@ class Disk(VaultFolder):
     def delete(self, disk: str, expected: bytes | None = None) -> None:
         with _translating(disk, "deleting"), self.place(disk) as place:
             place.real(disk)
-            leaving = place
-            if expected is not None:
-                leaving = DiskPlace(
-                    place.folder, place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
-                )
-                self._rename_unchanged(place, leaving, disk, expected)
-            patiently(lambda: os.unlink(leaving.name, dir_fd=leaving.folder))
+            if expected is None:
+                patiently(lambda: os.unlink(place.name, dir_fd=place.folder))
+            else:
+                self._delete_unchanged(place, disk, expected)
             place.sync()
+
+    def _delete_unchanged(self, place: DiskPlace, disk: str, expected: bytes) -> None:
+        """Delete a file that holds `expected` to the last moment (SAFE-08).
+
+        Windows renames a file that is read-only, and does not delete it: it gets its name back.
+        Raises: StaleEtag, OSError, and the file has its name.
+        """
+        hidden = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
+        aside = DiskPlace(place.folder, hidden)
+        self._rename_unchanged(place, aside, disk, expected)
+        try:
+            patiently(lambda: os.unlink(aside.name, dir_fd=aside.folder))
+        except OSError:
+            with contextlib.suppress(FileExistsError):  # another program's new file has the name
+                rename_new(aside, place)
+            raise
 
     def _rename_unchanged(
         self, place: DiskPlace, target: DiskPlace, disk: str, expected: bytes | None
