@@ -23,6 +23,7 @@ import psutil
 import pytest
 
 from obsidian_mcp.adapters import processes
+from obsidian_mcp.adapters.disk import Disk, exchange
 
 LATE_SECONDS = 10_413_792_000
 """2300-01-01, in seconds since the epoch."""
@@ -85,6 +86,14 @@ def _moves_open_folders(folder: Path) -> bool:
     return True
 
 
+def _swaps_files(folder: Path) -> bool:
+    """Whether the disk swaps two files in one step."""
+    for name in ("one", "other"):
+        (folder / name).write_bytes(name.encode())
+    with Disk(folder).place("one") as place:
+        return exchange(place, "other")
+
+
 def _knows_late_times(folder: Path) -> bool:
     """Whether a file may be dated after 2262, which is more than 64 bits of nanoseconds hold."""
     (folder / "file").touch()
@@ -139,6 +148,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "names that differ in their normal form": _tells_normal_forms,
     "removing open files": _removes_open_files,
     "moving folders with open files": _moves_open_folders,
+    "swapped files": _swaps_files,
     "sparse files": _is_sparse,
     "times after 2262": _knows_late_times,
     "times of creation": _knows_birth,

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import begun_steps
+from obsidian_mcp.adapters import disk as disk_module
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.place import DiskPlace
 from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.vault.operation import Create, Move, Remove, Write
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteExists, StaleEtag, StorageFailed, UndoConflict
+from tests.system import needs
 
 pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
@@ -83,6 +86,25 @@ def test_a_file_that_another_program_changes_in_the_last_moment_is_not_removed(
     assert (root / "0.md").read_bytes() == BEFORE + FOREIGN
     assert sorted(path.name for path in root.iterdir() if path.is_file()) == [f"{number}.md" for number in range(NOTES)]
     assert not [*root.rglob(".trash/*")]
+
+
+@needs("swapped files")
+def test_a_burst_of_lines_in_the_moment_of_a_write_is_kept_whole(
+    root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SAFE-08: the first line meets the old file before it is swapped out, the second the new one before it goes."""
+    swap, lines = disk_module.exchange, iter([b"first\n", b"second\n"])
+
+    def swap_after_a_line(place: DiskPlace, name: str) -> bool:
+        with (root / "0.md").open("ab") as file:
+            file.write(next(lines))
+        return swap(place, name)
+
+    monkeypatch.setattr(disk_module, "exchange", swap_after_a_line)
+    with pytest.raises(StaleEtag):
+        opened().commit("edit_note", [Write("0.md", BEFORE, AFTER)])
+
+    assert (root / "0.md").read_bytes() == BEFORE + b"first\nsecond\n"
 
 
 class Creating(Disk):

@@ -56,15 +56,20 @@ class Disk(VaultFolder):
             try:
                 if expected is not None:
                     self._check_same(place, disk, expected, found)
-                self._replace(place, temporary, disk, expected)
+                self._replace(place, temporary, disk, data, expected)
             finally:
                 discard(place, temporary)
 
-    def _replace(self, place: DiskPlace, temporary: str, disk: str, expected: bytes | None) -> None:
-        """Put a temporary file in its place if the file there holds `expected` in the last moment
-        (SAFE-08): others do not know our lock. Where the disk can swap two files, the replaced one
-        is compared again after the swap, so that nothing is lost that a program with an open file
-        has written. Raises: StaleEtag, and the file is as the other program left it."""
+    def _replace(
+        self, place: DiskPlace, temporary: str, disk: str, data: bytes, expected: bytes | None
+    ) -> None:
+        """Put a temporary file with `data` in its place if the file there holds `expected` in the
+        last moment (SAFE-08): others do not know our lock.
+
+        Where the disk can swap two files, the replaced one is compared again after the swap, so
+        that nothing is lost that a program with an open file has written. Raises: StaleEtag, and
+        the file is as the other program left it.
+        """
         if expected is None or not exchange(place, temporary):
             replace(place, temporary)
             return
@@ -75,8 +80,25 @@ class Disk(VaultFolder):
             self._check_same(replaced, disk, expected)
         except BaseException:  # nothing but the expected bytes may be lost
             exchange(place, temporary)
+            self._carry_over(replaced, place, disk, data)
             place.sync()
             raise
+
+    def _carry_over(self, swapped_out: DiskPlace, place: DiskPlace, disk: str, data: bytes) -> None:
+        """Append to a file what another program has appended to the one with `data` that had its
+        place for a moment. Raises: OSError."""
+        with self._open(swapped_out, disk) as (descriptor, size):
+            present = read_bytes(descriptor, size)
+        if present == data or not present.startswith(data):
+            return
+        flags = os.O_WRONLY | os.O_APPEND | NOFOLLOW | BINARY | CLOEXEC
+        descriptor = os.open(place.name, flags, dir_fd=place.folder)
+        try:
+            remaining = memoryview(present[len(data) :])
+            while remaining:
+                remaining = remaining[os.write(descriptor, remaining) :]
+        finally:
+            os.close(descriptor)
 
     def _check_same(
         self, place: DiskPlace, disk: str, expected: bytes, known: os.stat_result | None = None
