@@ -20,10 +20,11 @@ from obsidian_mcp.core.files.ports import Step, StepKind
 from obsidian_mcp.core.operations import bulk
 from obsidian_mcp.core.operations.move import relocate
 from obsidian_mcp.core.operations.undo import history, undo
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.take_back import take_back
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, NoteNotFound, StaleEtag, StorageFailed
+from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout, StaleEtag, StorageFailed
 from tests.core.memory import Always
 from tests.system import needs
 
@@ -75,6 +76,29 @@ def test_an_edit_that_never_finds_the_file_at_rest_is_refused(root: Path, opened
         vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
     assert b"ours" not in (root / "0.md").read_bytes()
     assert (root / "0.md").read_bytes().count(b"theirs") == 100 - vault.files.left  # type: ignore[attr-defined]
+
+
+def test_an_edit_is_worked_out_while_others_write_and_again_where_they_wrote_to_its_note(
+    root: Path, opened: Callable[[Disk], Vault]
+) -> None:
+    """SAFE-23: at last while nobody else may write."""
+    vault, other = opened(Disk(root)), opened(Disk(root))
+    worked_out = []
+
+    def change(body: str) -> str:
+        worked_out.append(body)
+        if len(worked_out) < 3:
+            other.edit("test", other.find("0"), lambda body: body + "theirs\n")
+        elif len(worked_out) == 3:
+            with call_with(limit=Deadline(0.1)), pytest.raises(OperationTimeout):
+                other.edit("test", other.find("1"), lambda body: body + "theirs\n")
+        return body + "ours\n"
+
+    vault.edit("test", vault.find("0"), change)
+
+    assert len(worked_out) == 3
+    assert (root / "0.md").read_bytes() == b"note 0\n[[0]]\ntheirs\ntheirs\nours\n"
+    assert (root / "1.md").read_bytes() == b"note 1\n[[0]]\n"
 
 
 class LateWriter(Disk):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.ports import Author, Recorded, Step
-from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .begun_steps import BegunSteps
@@ -130,7 +130,10 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def exclusive(self) -> Iterator[None]:
-        if not self._writers.acquire(timeout=self._patience):
+        limit = current_call.get().limit
+        patience = self._patience if limit is None else min(self._patience, limit.remaining)
+        if not self._writers.acquire(timeout=patience):
+            checkpoint()
             raise self._too_long()
         try:
             if self._is_held:
@@ -138,8 +141,9 @@ class SqliteJournal:
                 return
             try:
                 self._make_folder()
-                held = acquire_lock(self._folder / "write.lock", self._patience)
+                held = acquire_lock(self._folder / "write.lock", patience)
             except TimeoutError as error:
+                checkpoint()
                 raise self._too_long() from error
             except OSError as error:
                 raise _failure(error, self._folder) from error

@@ -36,6 +36,8 @@ IMAGE_SIDE = 2_000
 """Pixels; what chats with several images take."""
 MOST_READ = 64 * 2**20
 MOST_ADDED = 32 * 2**20
+MOST_ENCODED = -(-MOST_ADDED // 3) * 4
+"""Characters of base64 for as many bytes."""
 PAGES_NAMED = 10
 """Pages without text among others that have some."""
 COPIES = 1_000
@@ -299,13 +301,12 @@ def _taken_over(vault: Vault, path: VaultPath) -> list[str]:
 def _decode(data: str) -> bytes:
     """Raises: InvalidArguments. A `data:` URL and line breaks are accepted."""
     text = re.sub(r"\s+", "", re.sub(r"^data:[^,]*;base64,", "", data.strip()))
+    if len(text) > MOST_ENCODED:
+        raise InvalidArguments(f"The data is larger than {MOST_ADDED:,} bytes.", argument="data")
     try:
-        content = base64.b64decode(text, validate=True)
+        return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidArguments(f"The data is not base64: {error}.", argument="data") from error
-    if len(content) > MOST_ADDED:
-        raise InvalidArguments(f"The data is larger than {MOST_ADDED:,} bytes.", argument="data")
-    return content
 
 
 def _target(vault: Vault, name: str, note: str) -> VaultPath:

@@ -41,6 +41,8 @@ SHOWN_BYTES: Final = 600
 """UTF-8 of the lines that the answer to a change shows."""
 COMPARED_BYTES: Final = 1_000_000
 """Of the files of one change whose lines are compared for its answer."""
+MOST_COMPARED_BYTES: Final = 16_000_000
+"""Of the first of them, before and after the change; more takes seconds and a gigabyte."""
 _LINE_OF_DIFF: Final = re.compile(r"^(.*\n)(\\ No newline.*\n)?", re.MULTILINE)
 """A line of a unified diff, and the mark that it ends without a line end."""
 
@@ -253,9 +255,12 @@ def change_made(
     new_texts = [] if "old" in answer else new_texts
     data: dict[str, Any] = {"change": change.number}
     sizes = accumulate(len(operation.after) for operation in new_texts)
-    compared = sum(size <= COMPARED_BYTES for size in sizes) or 1
+    compared = sum(size <= COMPARED_BYTES for size in sizes)
+    if not compared and new_texts:
+        first_size = len(new_texts[0].before) + len(new_texts[0].after)
+        compared = int(first_size <= MOST_COMPARED_BYTES)
     diffs = [difference(operation, context=0) for operation in new_texts[:compared]]
-    if len(new_texts) == 1:
+    if len(new_texts) == len(diffs) == 1:
         _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
         pieces = [
             _shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])

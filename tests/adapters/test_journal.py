@@ -15,6 +15,7 @@ import pytest
 
 from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJournal
 from obsidian_mcp.core.files.ports import Step
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.text import etag_of
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from tests.system import needs
@@ -181,6 +182,19 @@ def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path:
             pass
     one.close()
     other.close()
+
+
+def test_a_call_waits_for_another_writer_no_longer_than_its_limit(tmp_path: Path) -> None:
+    """SAFE-17"""
+    with (
+        closing(SqliteJournal(tmp_path / "state")) as one,
+        closing(SqliteJournal(tmp_path / "state", patience=60)) as other,
+        one.exclusive(),
+        call_with(limit=Deadline(0.1)),
+        pytest.raises(OperationTimeout, match=r"longer than 0\.1 s"),
+        other.exclusive(),
+    ):
+        pass
 
 
 def test_a_change_that_was_undone_and_redone_a_thousand_times_is_listed(journal: SqliteJournal, tmp_path: Path) -> None:

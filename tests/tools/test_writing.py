@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import AppError, InvalidName, NoteExists, PermissionDenied
 from obsidian_mcp.tools.registry import call
 from tests.conftest import VaultCopy, app_on
@@ -311,3 +312,14 @@ def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(ap
     )
     assert "diff_left_out" not in made
     assert batch["diff"] == "Old 01.md:\n+three\nFresh.md:\n+# Fresh\n+text\n"
+
+
+def test_of_a_very_large_text_no_lines_are_compared_for_the_answer(app: App, basic: Path) -> None:
+    """TOOL-31: it took 19 s and 4 GB"""
+    (basic / "Large.md").write_bytes(b"line\n" * 3_300_000)
+
+    with call_with(limit=Deadline(10)):
+        answer = run(app, "edit_note", name="Large", operation="append", content="last")
+
+    assert answer["diff_left_out"] == "1 file"
+    assert "diff" not in answer

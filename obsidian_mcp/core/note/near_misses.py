@@ -6,6 +6,7 @@ import re
 import unicodedata
 from itertools import islice
 
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import common_start, split_lines
@@ -117,7 +118,7 @@ def _strip_line_ends(text: str) -> list[str]:
 
 def _nearest(body: str, find: str) -> tuple[int, str] | None:
     first_line = next((line.strip() for line in split_lines(find) if line.strip()), "")
-    lines = reversed(list(enumerate(split_lines(body), 1)))
+    lines = checked(reversed(list(enumerate(split_lines(body), 1))))
     present = {line.strip(): number for number, line in lines if line.strip()}
     near = nearest(first_line, present, 1)
     if not near:

@@ -21,7 +21,7 @@ from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.text.analysis import phrase
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import checked, checkpoint
 from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.core.vault.vault import Vault
@@ -132,10 +132,9 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     for start, end in spans:
         closed[start:end] = b"\1" * (end - start)
     occurrence = []
-    for name in sorted(
-        names, key=len, reverse=True
-    ):  # a shorter name inside a longer one is no mention of its own
-        for match in phrase(name, match_case=False).finditer(body):
+    by_length = sorted(names, key=len, reverse=True)
+    for name in by_length:  # a shorter name inside a longer one is no mention of its own
+        for match in checked(phrase(name, match_case=False).finditer(body)):
             start, end = match.span()
             if closed.find(1, start, end) < 0:
                 closed[start:end] = b"\1" * (end - start)
@@ -144,7 +143,7 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     contexts: dict[int, str] = {}
     fields: dict[int, list[Span]] = {}
     mentions = []
-    for match in sorted(occurrence, key=lambda match: match.start()):
+    for match in checked(sorted(occurrence, key=lambda match: match.start())):
         line = note.lines.line(match.start())
         start = note.lines.starts[line]
         if line not in contexts:
@@ -203,7 +202,7 @@ def linked(
         return Linked(body, 0, [])
     written = cache(partial(_spellings, vault.catalog, settings, target, path))
     leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
-    spellings = [list(written(mention.span.slice(body))) for mention in mentions]
+    spellings = [list(written(mention.span.slice(body))) for mention in checked(mentions)]
     for _ in range(ATTEMPTS):
         chosen = [
             (mention, spelling)
@@ -224,7 +223,7 @@ def linked(
             old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)
         }
         failed = []
-        for (mention, spelling), place in zip(chosen, places, strict=True):
+        for (mention, spelling), place in checked(zip(chosen, places, strict=True)):
             link = links.pop(Span(place, place + len(spelling[0])), None)
             is_read = (
                 link is not None

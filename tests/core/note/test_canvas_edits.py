@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.note import canvas_layout as layout
 from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
     CanvasOperation,
@@ -22,7 +23,7 @@ from obsidian_mcp.core.note.canvas_edits import (
     RemoveCard,
     edit,
 )
-from obsidian_mcp.core.text.call import current_call, limit_call
+from obsidian_mcp.core.text.call import Deadline, call_with, checkpoint, current_call, limit_call
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments, OperationTimeout
 
 
@@ -448,3 +449,12 @@ def test_a_card_without_room_beside_its_neighbour_stays_in_the_group(group: str,
 
     assert [made["0000000000000001"][key] for key in ("x", "y")] == [20, 120]
     assert [frame[key] for key in ("x", "y", "width", "height")] == [0, 0, 580, max(height, 200)]
+
+
+def test_the_height_of_a_card_with_a_very_long_text_is_known_at_once() -> None:
+    """SAFE-17"""
+    with call_with(limit=Deadline(2)):
+        heights = {layout.text_height(text) for text in ("x" * 50_000_000, "x\n" * 25_000_000)}
+        checkpoint()
+
+    assert heights == {layout.MAX_TEXT_HEIGHT}

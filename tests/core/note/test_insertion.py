@@ -13,6 +13,7 @@ from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.operations.periodic_notes import insert_template
+from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
 
 LINE = st.text(alphabet="ab #-[]é漢:`>", max_size=8)
@@ -84,3 +85,31 @@ def test_broken_properties_on_either_side_change_nothing() -> None:
         insert_template("text", "---\na: [\n---\n")
     with pytest.raises(PropertiesUnreadable):
         insert_template("---\na: [\n---\ntext", "---\nb: 1\n---\n")
+
+
+@pytest.mark.parametrize(
+    ("block", "content", "parts"),
+    [
+        ("- a\n  b\n", "- x\n", False),
+        ("- a\n  b\n", "x\n", True),
+        ("a\nb\n", "x\n", False),
+        ("> a\n> b\n", "x\n", True),
+        ("| 1 |\n", "x\n", True),
+        ("| 1 |\n", "| x |\n", False),
+    ],
+)
+def test_of_a_very_long_block_the_first_and_last_lines_tell_what_parts_it_from_text(
+    block: str, content: str, parts: bool
+) -> None:
+    """EDIT-10, SAFE-17: all of its lines take seconds and half a gigabyte to read"""
+    body = ("| a |\n|---|\n" if block[0] == "|" else "") + block * 300_000
+
+    with call_with(limit=Deadline(2)):
+        assert insert_text(body, content) == body + "\n" * parts + content
+
+
+def test_a_very_long_block_that_may_hold_code_is_read_whole() -> None:
+    """EDIT-10"""
+    for fence, parts in (("```\n", False), ("```\n```\n", True)):
+        body = "- a\n" * 20_000 + fence + "- a\n" * 20_000
+        assert insert_text(body, "x\n") == body + "\n" * parts + "x\n"
