@@ -64,6 +64,16 @@ NOT_EVERYWHERE = [
     "a\nb",
     "日" * 200,
     "x" * 5000,
+    "x\ufffey",
+    "\uffff/x",
+    "x\ufdd0.md",
+    "x\U0001fffe",
+    "\U0010ffff.md",
+    "x\ud800y",
+    "x\udcffy.md",
+    f"{'d' * 200}/" * 21 + "x",
+    "é/" * 1400 + "x",
+    "a/" * 201 + "x",
 ]
 LOOK_ALIKES = [
     "\u2024\u2024/outside/secret",
@@ -239,3 +249,34 @@ def test_a_note_that_is_only_in_the_cloud_is_found_by_its_name_from_any_folder(a
         assert (code, "not downloaded" in message) == ("STORAGE_FAILED", True)
         assert "Far/deep/" in message
     assert refusal(app, "read_note", {"name": "Awa"})[0] == "FILE_NOT_FOUND"
+
+
+LONG = f"{'d' * 200}/" * 21
+"""A folder of 4,221 bytes."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("create_note", {"name": f"{LONG}x"}),
+        ("move_note", {"name": "Note", "to": f"{LONG}x"}),
+        ("move_note", {"names": ["Note"], "to": LONG}),
+        ("move_note", {"name": "Folder", "to": LONG[:3900]}),
+        ("compose_notes", {"action": "extract", "name": "Note", "part": "1-1", "into": f"{LONG}x"}),
+        ("add_attachment", {"name": f"{LONG}x.png", "data": "eA=="}),
+        ("edit_canvas", {"name": f"{LONG}x", "operations": [], "create": True}),
+    ],
+)
+def test_no_path_is_made_that_is_too_long_to_be_opened(app: App, root: Path, tool: str, given: dict[str, Any]) -> None:
+    """NAME-07: folder by folder it could be made, and then no program could list it, this one neither."""
+    deep = root / "Folder" / ("e" * 200)
+    deep.mkdir()
+    (deep / "x.md").write_bytes(b"x")
+    before = outside(root)
+    refused = [refusal(app, tool, given), refusal(app, "batch", {"calls": [{"tool": tool, **given}]})]
+    if tool not in ("create_note", "add_attachment"):
+        refused.append(refusal(app, tool, {**given, "dry_run": True}))
+    for code, message in refused:
+        assert (code, "bytes long" in message) == ("INVALID_NAME", True), message
+    assert outside(root) == before
+    assert sorted(path.name for path in root.iterdir()) == [".obsidian", "Folder", "Note.md"]

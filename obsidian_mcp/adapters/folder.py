@@ -8,7 +8,7 @@ import errno
 import os
 import stat as stat_module
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile, nearest_time
@@ -297,13 +297,14 @@ class VaultFolder:
         return any(found == name for found, _ in self._entries(folder))
 
     def spelled(self, disks: Iterable[str]) -> set[str]:
-        listed: dict[str, set[str]] = {}
+        @cache
+        def names_in(folder: str) -> set[str]:
+            return {name for name, _ in self._entries(folder)}
 
         def is_spelled(disk: str) -> bool:
-            folder, _, name = disk.rpartition("/")
-            if folder not in listed:
-                listed[folder] = {found for found, _ in self._entries(folder)}
-            return name in listed[folder] and (not folder or is_spelled(folder))
+            while disk and disk.rpartition("/")[2] in names_in(disk.rpartition("/")[0]):
+                disk = disk.rpartition("/")[0]
+            return not disk
 
         return {disk for disk in disks if is_spelled(disk)}
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from obsidian_mcp import config
-from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS, is_claude_running
 from obsidian_mcp.setup.system import System, known_vaults, problem_of

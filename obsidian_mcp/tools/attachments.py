@@ -15,13 +15,7 @@ from obsidian_mcp.core.links.resolve import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import printable, write_count
-from obsidian_mcp.core.text.vault_path import (
-    VaultPath,
-    check_creatable,
-    extension,
-    name_key,
-    parent,
-)
+from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
@@ -326,7 +320,7 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
         if folder.strip("/"):
             path = vault.catalog.parse(f"{folder.strip('/')}/{path}")
             vault.folders.check_new(path, FOLDER_OF_ATTACHMENTS)
-    check_creatable(path, vault.catalog.folders.longest(path))
+    vault.catalog.check_creatable(path)
     return path
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations import undo as core_undo
@@ -121,7 +121,7 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
     try:
         return vault.find(name).disk, False
     except NoteNotFound:
-        path = vault.catalog.parse(name)
+        path = printable(vault.catalog.parse(name))
         return path if path.lower().endswith(".md") else path + ".md", True
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
 from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files

@@ -17,14 +17,7 @@ from obsidian_mcp.core.frontmatter import edits as property_edits
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, infer_type
 from obsidian_mcp.core.note.edits import overwrite_text
-from obsidian_mcp.core.text.vault_path import (
-    VaultPath,
-    basename,
-    check_creatable,
-    extension,
-    parent,
-    parse,
-)
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, extension, parent, parse
 from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.operation import Operation, Write, removal
 from obsidian_mcp.errors import NoteExists, PermissionDenied
@@ -84,7 +77,7 @@ def make_file(
                     f'File "{entry.path}" already exists. Add overwrite to replace it.'
                 )
             path, disk = _find_free_path(call, path)
-        check_creatable(path)
+        vault.catalog.check_creatable(path)
         create_file(vault, "create_note", path, disk, content.encode("utf-8", "surrogateescape"))
     return f"Created: {path}"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import threading
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime, timedelta
 from itertools import chain, islice
 from typing import NamedTuple, Protocol
 
+from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of, printable
@@ -28,7 +29,6 @@ from .name_errors import ambiguous, file_gone
 from .ports import Change, DiskFile
 from .spellings import Spellings, normal_form
 
-CANDIDATES_SHOWN = 10
 NEAR_NAMES_SHOWN = 5
 _LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 
@@ -53,21 +53,6 @@ class FileEntry(NamedTuple):
     def modified(self) -> str:
         """The modification time in ISO 8601."""
         return timestamp(self.mtime_ns)
-
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FIRST_MICROSECOND = -30_000_000_000_000_000
-_LAST_MICROSECOND = 253_402_000_000_000_000
-"""From 1970 to the years 1019 and 9999."""
-
-
-def timestamp(nanoseconds: int) -> str:
-    """Return a time (nanoseconds since the epoch) in ISO 8601: UTC, to the second."""
-    # disks know years that calendars do not
-    microseconds = min(max(nanoseconds // 1000, _FIRST_MICROSECOND), _LAST_MICROSECOND)
-    return (_EPOCH + timedelta(microseconds=microseconds)).isoformat()[
-        : len("2024-05-01T12:00:00")
-    ] + "Z"
 
 
 class Content(NamedTuple):
@@ -114,11 +99,16 @@ class Catalog:
     guards it."""
 
     def __init__(
-        self, files: Iterable[DiskFile] = (), read_uri: Callable[[str], str] = lambda raw: raw
+        self,
+        files: Iterable[DiskFile] = (),
+        read_uri: Callable[[str], str] = lambda raw: raw,
+        root_bytes: int = 0,
     ) -> None:
-        """`read_uri` returns the name of the note that a URI names (NAME-16). Raises:
-        VaultNotFound, InvalidName, PermissionDenied."""
+        """`read_uri` returns the name of the note that a URI names (NAME-16); it raises
+        VaultNotFound, InvalidName, PermissionDenied. `root_bytes`: the length of the path of the
+        vault's folder, with its `/`."""
         self._read_uri = read_uri
+        self._root_bytes = root_bytes
         self._by_path: dict[str, FileEntry] = {}
         self._spellings = Spellings(lambda disk: self.on_disk(disk) is not None)
         self._path_of: dict[str, VaultPath] = {}
@@ -289,13 +279,13 @@ class Catalog:
     def as_listed(self, path: str) -> VaultPath:
         """Return the normal form of a path, but for a file that has it byte for byte, without `.md`
         or with it, the path of that file (NAME-06)."""
-        normal = normal_form(path)
-        if normal == path:
-            return VaultPath(normal)
+        if normal_form(path) == path:
+            return VaultPath(path)
         if (entry := self._exact(path)) is not None:
             return entry.path
-        note = self._exact(path + NOTE_EXTENSION)
-        return VaultPath(normal if note is None else note.path[: -len(NOTE_EXTENSION)])
+        if (note := self._exact(path + NOTE_EXTENSION)) is not None:
+            return VaultPath(note.path[: -len(NOTE_EXTENSION)])
+        return VaultPath(unicodedata.normalize("NFC", path))
 
     def _exact(self, path: str) -> FileEntry | None:
         """Return the file whose path, or spelling on disk, is exactly this."""
@@ -495,8 +485,18 @@ class Catalog:
         path = self.parse(link_target(raw) or raw)
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
-        vault_path.check_creatable(path, self.folders.longest(path))
+        self.check_creatable(path)
         return self.spelled(path)
+
+    def check_creatable(self, path: VaultPath, source: str = "") -> None:
+        """Check the path of a new file or folder. Parts that exist, or that `source` has, which is
+        moved there, may be named oddly. Raises: InvalidName."""
+        existing = self.folders.longest(path.rpartition("/")[0])
+        vault_path.check_creatable(path, f"{source}/{existing}", self._root_bytes)
+
+    def check_length(self, path: VaultPath) -> None:
+        """Check the length of a path that a file gets with its folder. Raises: InvalidName."""
+        vault_path.check_length(path, self._root_bytes)
 
     def spelled(self, path: VaultPath) -> tuple[VaultPath, str]:
         """A path with its folders spelled as they exist: in the vault, and on disk."""

@@ -53,6 +53,8 @@ def relocate(
         disks = {entry.path: entry.disk for entry in vault.entries()}
         files = rewrite.folder_moves(disks, source, target)
         _check_apart(files)
+        for path in files.values():
+            vault.catalog.check_length(path)
         vault.check_target(target_disk, files.values() or [VaultPath(f"{target}/")])
     else:
         files = {source: target}
@@ -223,9 +225,7 @@ def _target(
 def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a
     new name."""
-    vault_path.check_creatable(
-        path, existing=f"{source}/{vault.catalog.folders.longest(parent(path))}"
-    )
+    vault.catalog.check_creatable(path, source)
     return vault.catalog.spelled(path)
 
 

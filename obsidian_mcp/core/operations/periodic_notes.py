@@ -30,14 +30,7 @@ from obsidian_mcp.core.periodic.templater import (
     take_cursor,
 )
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import (
-    VaultPath,
-    basename,
-    check_creatable,
-    is_note,
-    name_key,
-    parse,
-)
+from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key, parse
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, TemplateFailed
 
@@ -340,7 +333,7 @@ class PeriodicNotes:
         adjective = adjective_of(rule.period)
         if not can_be_made(rule):
             raise NoteNotFound(not_set_up(rule), period=rule.period)
-        check_creatable(located.path)
+        self._vault.catalog.check_creatable(located.path)
         failure = f"Failed to create {adjective} note."
         if rule.source not in ("periodic-notes", "calendar"):  # which make their folders
             self._check_folder(rule, f"{failure} ")

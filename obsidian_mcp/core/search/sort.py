@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any, get_args
 
-from obsidian_mcp.core.files.catalog import timestamp
+from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.vault_path import basename

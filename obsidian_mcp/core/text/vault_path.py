@@ -26,11 +26,26 @@ TEXT_EXTENSIONS = (".md", ".canvas", ".base")
 COMPONENT_BYTES = 255
 """Longest file name, in bytes of UTF-8, that all common file systems accept (ext4)."""
 
-_FORBIDDEN = re.compile(r'[*"<>:|?\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]')
+PATH_BYTES = 4095
+"""Longest path that programs on Linux can open, with the path of the vault's folder, in bytes
+(PATH_MAX without the NUL at its end)."""
+
+MOST_NEW_FOLDERS = 200
+"""Folders that one new path may make, one in the other: an undo looks through each of them, and all
+below it, for files of other programs."""
+
+_NONCHARACTERS = "\ufdd0-\ufdef" + "".join(
+    chr(plane | 0xFFFE) + chr(plane | 0xFFFF) for plane in range(0, 0x110000, 0x10000)
+)
+_FORBIDDEN = re.compile(
+    r'[*"<>:|?\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff'
+    f"{_NONCHARACTERS}]"
+)
 """Characters of which at least one common system refuses a file name.
 
 Line ends of Unicode and characters that reverse the direction of writing are among them: a name
-with one of them looks like another name.
+with one of them looks like another name. So are what Unicode calls noncharacters, and halves of
+characters: the disks of macOS take neither, and no text can be exchanged with them.
 """
 _RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
 _LINK_BREAKING = re.compile(r"[#^\[\]|]|%%")
@@ -107,15 +122,36 @@ def parse_folder(raw: str) -> VaultPath | None:
     )
 
 
-def check_creatable(path: VaultPath, existing: str = "") -> None:
+def check_length(path: VaultPath, above: int = 0) -> None:
+    """Refuse a path that could be made folder by folder, and then be opened by no program.
+
+    `above` is the length of the path of the vault's folder with its `/`, in bytes. Raises:
+    InvalidName.
+    """
+    length = above + len(path.encode("utf-8", "surrogatepass"))
+    if length > PATH_BYTES:
+        raise InvalidName(
+            f"The path would be {length:,} bytes long with that of the vault's folder; "
+            f"{PATH_BYTES:,} is the most that programs can open. Use fewer or shorter folders.",
+            path=path,
+        )
+
+
+def check_creatable(path: VaultPath, existing: str = "", above: int = 0) -> None:
     """Refuse names that not every system can hold, so that a synced vault stays readable.
 
     `existing` is a path whose parts exist already, so they may stay as they are (semantics 12).
-    Raises: InvalidName.
+    `above` as in `check_length`. Raises: InvalidName.
     """
-    for part in path.split("/"):
-        if part in existing.split("/"):
-            continue
+    check_length(path, above)
+    new_parts = [part for part in path.split("/") if part not in existing.split("/")]
+    if len(new_parts) > MOST_NEW_FOLDERS:
+        raise InvalidName(
+            f"This path makes {len(new_parts) - 1:,} new folders, one in the other; "
+            f"{MOST_NEW_FOLDERS} is the most. Use fewer.",
+            path=path,
+        )
+    for part in new_parts:
         stem = part.removesuffix(NOTE_EXTENSION)
         if forbidden := _FORBIDDEN.search(part):
             raise InvalidName(

@@ -96,7 +96,7 @@ class Vault:
         the backend `cli`, and `through_app` makes changes instead of `files` where it can
         (specs/obsidian-command.md)."""
         self.name = name
-        self.catalog = Catalog(read_uri=self._read_uri)
+        self.catalog = Catalog(read_uri=self._read_uri, root_bytes=len(bytes(files.root)) + 1)
         """The visible files, since the first `refresh`."""
         self.files = files
         self.app = app

@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterable, Iterator
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry, timestamp
+from obsidian_mcp.core.calendar.timestamp import timestamp
+from obsidian_mcp.core.files.catalog import Catalog, FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from tests.examples import examples
 

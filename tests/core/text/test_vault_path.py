@@ -60,7 +60,10 @@ def test_an_empty_name_is_invalid(raw: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["ab:c.md", "a?.md", "CON.md", "con.md", "a/nul/b.md", "x .md", "x..md", "é" * 130 + ".md", "a*b.md", "tab\tx.md"],
+    [
+        *("ab:c.md", "a?.md", "CON.md", "con.md", "a/nul/b.md", "x .md", "x..md", "é" * 130 + ".md", "a*b.md"),
+        *("tab\tx.md", "a\ufffeb.md", "\ufdef/x.md", "a\U000fffff.md", "a\udfffb.md", "日/" * 1024 + "x.md"),
+    ],
 )
 def test_names_that_some_system_cannot_hold_are_not_created(name: str) -> None:
     """NAME-07"""
