@@ -186,18 +186,18 @@ def _plan(
     referrers: Iterable[Referrer],
     own: Edit,
 ) -> Iterator[FileEdits]:
-    remembered = _remember_answers(rename_segments)
+    recall = _remember_renamed(rename_segments)
 
     def rewrite_link(place: LocatedLink, source: VaultPath) -> list[Edit]:
         leads_here = place.link.subpath and resolve(names, source, place.link.path) == path
-        return _rewrite_link(place, remembered) if leads_here else []
+        return _rewrite_link(place, recall) if leads_here else []
 
     def rewrite_card(card: CardPath) -> list[Edit]:
         subpath = card.subpath
         if subpath is None or names.at(card.path.value) != path:
             return []
         before = segments(subpath.value)
-        after = remembered(before) if before else None
+        after = recall(before) if before else None
         if after is None or after == before:
             return []
         whole = Span(0, len(subpath.value))
@@ -216,14 +216,14 @@ def _plan(
             yield file
 
 
-def _remember_answers(rename_segments: RenameSegments) -> RenameSegments:
+def _remember_renamed(rename_segments: RenameSegments) -> RenameSegments:
     """Return a function that renames each subpath once.
 
     Many links have the same one, and to rename it takes a look at all headings.
     """
     answers: dict[tuple[str, ...], list[str] | Unwritable | None] = {}
 
-    def remembered(parts: list[str]) -> list[str] | None:
+    def recall(parts: list[str]) -> list[str] | None:
         key = tuple(parts)
         if key not in answers:
             try:
@@ -235,7 +235,7 @@ def _remember_answers(rename_segments: RenameSegments) -> RenameSegments:
             raise Unwritable(str(answer))
         return answer
 
-    return remembered
+    return recall
 
 
 def _rewrite_link(place: LocatedLink, rename_segments: RenameSegments) -> list[Edit]:

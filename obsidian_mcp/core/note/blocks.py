@@ -11,31 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
-from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Section, SectionKind
+from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Region, Section, SectionKind
 from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset(
     {"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"}
 )
-
-
-class Region(NamedTuple):
-    """Text in which links and tags count.
-
-    It is the text from `start` to `end`, or `parts` of it, without the marks of a quote.
-    """
-
-    start: int
-    end: int
-    parts: tuple[Span, ...] = ()
-    cell: bool = False
-    """Whether it is a table cell, where `\\|` stands for `|`."""
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ Spans are code points of the body. Equality ignores them.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.text import Span
 
@@ -103,3 +103,16 @@ class TextTag:
 
     name: str
     span: Span = field(compare=False)
+
+
+class Region(NamedTuple):
+    """Text in which links and tags count.
+
+    It is the text from `start` to `end`, or `parts` of it, without the marks of a quote.
+    """
+
+    start: int
+    end: int
+    parts: tuple[Span, ...] = ()
+    cell: bool = False
+    """Whether it is a table cell, where `\\|` stands for `|`."""

@@ -16,8 +16,7 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
 
-from .blocks import Region
-from .elements import Area, AreaKind, NamedPart, TextTag
+from .elements import Area, AreaKind, NamedPart, Region, TextTag
 from .links import (
     Link,
     Style,

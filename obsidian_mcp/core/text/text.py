@@ -128,13 +128,13 @@ class Text(NamedTuple):
 
 def common_start(first: str, second: str) -> int:
     """Return how many characters two texts begin with in common, without a look at each of them."""
-    equal, most = 0, min(len(first), len(second))
-    while equal < most:
-        middle = (equal + most + 1) // 2
+    equal, shorter = 0, min(len(first), len(second))
+    while equal < shorter:
+        middle = (equal + shorter + 1) // 2
         if first[equal:middle] == second[equal:middle]:
             equal = middle
         else:
-            most = middle - 1
+            shorter = middle - 1
     return equal
 
 
