@@ -17,7 +17,8 @@ from tests.system import can, needs
 from tests.vaults import answer, contents, write_files
 
 ABOUT_OTHER_THINGS = {
-    "arguments", "attachments", "boards", "bounds", "canvas", "edits", "first_minute", "inline_fields", "periodic",
+    "arguments", "attachments", "boards", "bounds", "canvas", "edits", "first_minute", "inline_fields",
+    "large_notes", "periodic",
     "profiles", "published", "query", "tables", "tasks", "templates", "vaults",
 }  # fmt: skip
 """Tests of tools that move, take back or search for something only on the way."""

@@ -39,7 +39,7 @@ class _Linking(PlannedChange):
 def link_mentions(
     app: App,
     name: Name,
-    names: Annotated[list[str], Argument(description="Only in these notes")] = [],  # noqa: B006  never changed
+    names: Annotated[list[str], Argument(description="Only these notes")] = [],  # noqa: B006  never changed
     offset: Offset = 0,
     dry_run: DryRun = False,
     vault: VaultName = "",

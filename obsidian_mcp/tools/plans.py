@@ -193,7 +193,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
 def apply_plan(
     app: App,
     plan: PlanId,
-    paths: Annotated[list[str], Argument(description="Only these files; without it all")] = [],  # noqa: B006
+    paths: Annotated[list[str], Argument(description="Only these files")] = [],  # noqa: B006
     vault: VaultName = "",
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
