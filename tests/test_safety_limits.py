@@ -22,8 +22,12 @@ from tests.vaults import write_files
 
 LIMIT = 0.2
 """Seconds that a call may take."""
-OVERTIME = 1.0
-"""Seconds of processor time that it may take beyond that, in which it notices."""
+OVERTIME = 5.0
+"""Seconds of processor time that it may take beyond that, in which it notices.
+
+Steps such as parsing one JSON file are not interrupted, and two busy processes on one core double their time.
+A case that ignores its limit works for tens of seconds.
+"""
 WRITE = 2.0
 """Seconds after the limit in which another server has to be able to write."""
 
@@ -186,7 +190,7 @@ CASES = {
     "bookmarks": Case(
         "edit_bookmarks",
         given(action="add", target="Good"),
-        lambda: {".obsidian/bookmarks.json": bookmarks(60_000)},
+        lambda: {".obsidian/bookmarks.json": bookmarks(40_000)},
     ),
     "properties": Case(
         "set_properties",

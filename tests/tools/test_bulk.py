@@ -48,10 +48,10 @@ def test_a_replacement_that_takes_too_long_is_refused_with_a_word(
             run(app, "replace", find="(a|aa)+$", content="b", regex=True, names=["Long"])
 
         # every one is found soon, all of them take more than the limit
-        hasty.setattr(regexp, "SECONDS", 0.1)
-        (basic / "Long.md").write_text("word " * 30_000, encoding="utf-8")
+        hasty.setattr(regexp, "SECONDS", 0.3)
+        (basic / "Long.md").write_text("word " * 90_000, encoding="utf-8")
         assert run(app, "replace", find="word", content="term", names=["Long"])["total"] == 1
-        assert (basic / "Long.md").read_text(encoding="utf-8") == "term " * 30_000
+        assert (basic / "Long.md").read_text(encoding="utf-8") == "term " * 90_000
 
 
 def test_an_answer_names_the_first_of_many_files_whose_links_follow(app: App, basic: Path) -> None:
