@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Final
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import logger
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.index import Busy, IndexBatch, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.errors import AppError

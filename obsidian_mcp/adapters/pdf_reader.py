@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import logger
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.columns import stored
 from obsidian_mcp.core.index.index import Busy, Record, Replaced

@@ -10,8 +10,8 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
-from obsidian_mcp.core.files.catalog import FileEntry
-from obsidian_mcp.core.links.resolve import generate_link
+from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.text.text import printable, write_count

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any, get_args
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import Content
+from obsidian_mcp.core.files.file_entry import FileContent
 from obsidian_mcp.core.note import canvas, canvas_edits, sections
 from obsidian_mcp.core.note.canvas_edits import (
     AddCard,
@@ -177,7 +177,7 @@ def edit_canvas(
 class _PlannedCanvas:
     """What a call makes of a canvas: known once `plan` was called, which may be several times."""
 
-    before: Content | None
+    before: FileContent | None
     """None for a canvas that is not there yet."""
     path: VaultPath
     edited: canvas_edits.EditedCanvas

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.text.text import check_growth

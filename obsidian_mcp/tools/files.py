@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import last_open_files
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import (

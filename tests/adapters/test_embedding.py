@@ -25,7 +25,7 @@ from obsidian_mcp.adapters.embedding_model import EmbeddingModel, missing_packag
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 from obsidian_mcp.adapters.vector_store import VectorStore
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.semantic.meaning import EmbeddingRefused, Meaning
 from obsidian_mcp.core.text.vault_path import VaultPath

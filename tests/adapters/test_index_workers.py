@@ -22,7 +22,8 @@ from obsidian_mcp.adapters import index_pool, index_workers
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import indexer, search_document
 from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest

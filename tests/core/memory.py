@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Self
 
 from obsidian_mcp.adapters.index_database import open_index
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import facts

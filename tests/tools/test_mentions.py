@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.operations import mentions
 from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.errors import InvalidName, NoteNotFound, PermissionDenied, StorageFailed
@@ -317,7 +317,7 @@ def test_a_note_that_cannot_be_read_is_named(opened: Opened, root: Path, monkeyp
     place.indexer.complete()
     reading = place.read_note
 
-    def read_note(entry: FileEntry) -> Content:
+    def read_note(entry: FileEntry) -> FileContent:
         if entry.path == "b.md":
             raise StorageFailed("The disk refused.", path=entry.path)
         if entry.path == "c.md":
@@ -343,7 +343,7 @@ def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_te
     place.indexer.complete()
     reading, others = place.read_note, [b"New. Anna\n"]
 
-    def read_note(entry: FileEntry) -> Content:
+    def read_note(entry: FileEntry) -> FileContent:
         content = reading(entry)
         if others:
             (root / "a.md").write_bytes(others.pop())

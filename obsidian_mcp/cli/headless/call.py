@@ -36,7 +36,7 @@ from .words import DropInRefused, Words
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
     from obsidian_mcp.cli.options import Options
-    from obsidian_mcp.core.files.catalog import FileEntry
+    from obsidian_mcp.core.files.file_entry import FileEntry
     from obsidian_mcp.core.note.parser import Note
     from obsidian_mcp.core.vault.operation import Operation
     from obsidian_mcp.core.vault.vault import Vault

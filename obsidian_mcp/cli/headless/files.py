@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText

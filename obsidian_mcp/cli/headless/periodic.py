@@ -15,7 +15,7 @@ from .call import DropInCall, in_order, pairs
 from .words import DropInRefused
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.files.catalog import FileEntry
+    from obsidian_mcp.core.files.file_entry import FileEntry
     from obsidian_mcp.core.periodic.names import LocatedNote
 
 

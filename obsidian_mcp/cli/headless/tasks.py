@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 

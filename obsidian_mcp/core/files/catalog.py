@@ -1,19 +1,12 @@
-"""The list of the vault's files in memory; names, links and listings are resolved against it."""
+"""The list of a vault's files, and which of them the names mean that people and models write."""
 
 from __future__ import annotations
 
 import re
-import threading
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from itertools import chain, islice
-from typing import NamedTuple, Protocol
 
-from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text import vault_path
-from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
@@ -22,81 +15,22 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parse,
 )
-from obsidian_mcp.errors import AppError, NoteNotFound
+from obsidian_mcp.errors import AppError
 
-from .folder_table import FolderTable
-from .name_errors import ambiguous, file_gone
-from .ports import Change, DiskFile
-from .spellings import Spellings, normal_form
+from .file_entry import FileEntry
+from .file_list import FileList
+from .name_errors import ambiguous
+from .ports import DiskFile
+from .spellings import normal_form
 
-NEAR_NAMES_SHOWN = 5
 _LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
-
-
-class FileEntry(NamedTuple):
-    """One file of the vault: `path` is its path in the vault (NAME-09), `disk` its spelling on
-    disk."""
-
-    path: VaultPath
-    disk: str
-    size: int
-    """Bytes."""
-    mtime_ns: int
-    """Modification time in nanoseconds since the epoch."""
-
-    @property
-    def is_too_large(self) -> bool:
-        """Whether the file is larger than what is read at once."""
-        return self.size > MAX_FILE_BYTES
-
-    @property
-    def modified(self) -> str:
-        """The modification time in ISO 8601."""
-        return timestamp(self.mtime_ns)
-
-
-class Content(NamedTuple):
-    """A file as it was read (specs/edits.md, SAFE-07)."""
-
-    entry: FileEntry
-    data: bytes
-
-    @property
-    def etag(self) -> str:
-        return etag_of(self.data)
-
-    @property
-    def is_text(self) -> bool:
-        """Whether it can be shown as text: UTF-16, as other binary data, has NUL characters."""
-        return b"\0" not in self.data[:8192]
-
-    @property
-    def text(self) -> Text:
-        return Text.decode(self.data)
-
-    def with_body(self, body: str) -> Content:
-        """Return the file with another text behind its byte order mark."""
-        return Content(self.entry, Text(body, self.text.bom).encode())
-
-
-class Names(Protocol):
-    """The questions of link resolution to a set of files."""
-
-    def named(self, filename: str) -> tuple[VaultPath, ...]:
-        """Paths whose file name (with extension) compares equal to `filename`; sorted."""
-
-    def at(self, path: str) -> VaultPath | None:
-        """The file at exactly this path from the root, compared as the app compares."""
-
-
 MOST_NAMES = 1_000
 """Names whose files are remembered until files come or go."""
 
 
-class Catalog:
-    """All files of a vault by path and by file name. A path is the NFC form of the disk spelling,
-    but twins keep their own spellings (NAME-09), whatever the order of changes. The vault's lock
-    guards it."""
+class Catalog(FileList):
+    """The list of a vault's files, with what is asked of it by a name that somebody wrote: which
+    file the name means, and where a new file of that name goes (specs/names.md)."""
 
     def __init__(
         self,
@@ -107,158 +41,12 @@ class Catalog:
         """`read_uri` returns the name of the note that a URI names (NAME-16); it raises
         VaultNotFound, InvalidName, PermissionDenied. `root_bytes`: the length of the path of the
         vault's folder, with its `/`."""
+        super().__init__(files)
         self._read_uri = read_uri
         self._root_bytes = root_bytes
-        self._by_path: dict[str, FileEntry] = {}
-        self._spellings = Spellings(lambda disk: self.on_disk(disk) is not None)
-        self._path_of: dict[str, VaultPath] = {}
-        """Disk spelling -> path, where the two differ."""
-        self._names = threading.Lock()
-        self._by_name: dict[str, list[VaultPath]] | None = None
-        """Comparison key of a file name -> paths; made when it is first needed, which no search
-        does."""
-        self._folders = -1, FolderTable(())
-        """The generation in which the folders were collected, and these."""
         self._found: tuple[int, dict[str, VaultPath]] = (-1, {})
         """The generation in which names were looked up, and the paths that they mean: calls repeat
         the same names."""
-        self.generation = 0
-        """Grows whenever a file appears or disappears; caches of derived data compare it."""
-        self.revision = 0
-        """Grows with every change of a file, of its size or time too."""
-        self.replace(files)
-
-    def __len__(self) -> int:
-        return len(self._by_path)
-
-    def __iter__(self) -> Iterator[FileEntry]:
-        return iter(
-            list(self._by_path.values())
-        )  # as they are now: others may take in changes meanwhile
-
-    def __contains__(self, path: str) -> bool:
-        return path in self._by_path
-
-    def get(self, path: str) -> FileEntry | None:
-        return self._by_path.get(path)
-
-    def entry(self, path: str) -> FileEntry:
-        """Return the file at exactly this path. Raises: NoteNotFound, as where another program has
-        just taken it."""
-        if (entry := self._by_path.get(path)) is None:
-            raise file_gone(path)
-        return entry
-
-    def by_path(self) -> dict[str, FileEntry]:
-        """All files as they are now; a copy."""
-        return self._by_path.copy()
-
-    def on_disk(self, disk: str) -> FileEntry | None:
-        """The entry of the file that the disk spells so."""
-        entry = self._by_path.get(self._path_of.get(disk, disk))
-        return entry if entry is not None and entry.disk == disk else None
-
-    def path_of(self, disk: str) -> VaultPath:
-        """Return the path of a file or folder that the disk spells so, also of one that is not
-        there (any more): then never the path of a file that is."""
-        path = self._spellings.path(disk)
-        namesake = self._by_path.get(path)
-        return path if namesake is None or namesake.disk == disk else VaultPath(printable(disk))
-
-    def replace(self, files: Iterable[DiskFile]) -> Iterable[Change]:
-        """Replace the list of files; return the paths whose file is new, different or gone."""
-        listed = {file.disk: file for file in files}
-        before = self.by_path()
-        first: dict[str, FileEntry] = {}
-        changes: list[Change] = []
-        if not self._by_path:  # an ASCII spelling has no twins among others
-            first = {
-                disk: FileEntry._make((disk, *file))
-                for disk, file in listed.items()
-                if disk.isascii()
-            }
-            with self._names:
-                self._by_path.update(first)
-                self._by_name = None
-            self._moved()
-            listed = {disk: file for disk, file in listed.items() if disk not in first}
-        else:
-            for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
-                changes += self.drop(disk)
-        for file in listed.values():
-            changes += self.put(file)
-        latest = {change.path: change for change in changes}.values()
-        # a file has the path in normal form only until its twin comes
-        last = [
-            change
-            for change in latest
-            if not change.gone or change.path in before or change.path in first
-        ]
-        return chain(
-            map(Change, map(VaultPath, first)), last
-        )  # nobody asks for the first ones of a short command
-
-    def put(self, file: DiskFile) -> list[Change]:
-        """Add or update a file; return the paths whose file is new or different."""
-        earlier = self.on_disk(file.disk)
-        if earlier is not None:
-            if earlier.size == file.size and earlier.mtime_ns == file.mtime_ns:
-                return []
-            self._by_path[earlier.path] = FileEntry(earlier.path, *file)
-            self.revision += 1
-            return [Change(earlier.path)]
-        path, twins = self._spellings.add(file.disk)
-        if not twins:
-            self._add(FileEntry(path, *file))
-            return [Change(path)]
-        twin_entries = self._entries_of(twins)
-        return self._reassign(twin_entries, [*(DiskFile(*twin[1:]) for twin in twin_entries), file])
-
-    def drop(self, disk: str) -> list[Change]:
-        """Remove a file; return the paths whose file is gone or different."""
-        earlier = self.on_disk(disk)
-        if earlier is None:
-            return []
-        self._remove(earlier.path)
-        twins = self._spellings.remove(disk)
-        if not twins:
-            return [Change(earlier.path, gone=True)]
-        twin_entries = self._entries_of(twins)
-        changes = self._reassign(twin_entries, [DiskFile(*twin[1:]) for twin in twin_entries])
-        if any(change.path == earlier.path for change in changes):
-            return changes
-        return [Change(earlier.path, gone=True), *changes]
-
-    def _entries_of(self, disks: Iterable[str]) -> list[FileEntry]:
-        return [entry for disk in sorted(disks) if (entry := self.on_disk(disk)) is not None]
-
-    def _reassign(self, taken: Iterable[FileEntry], files: Iterable[DiskFile]) -> list[Change]:
-        """Take entries out and put files in, each under the path that it has now; return the
-        changes that follow."""
-        before = {entry.path: entry for entry in taken}
-        after = {
-            path: FileEntry(path, *file)
-            for file in files
-            for path in [self._spellings.path(file.disk)]
-        }
-        for path, entry in before.items():
-            if after.get(path) != entry:
-                self._remove(path)
-        for path, entry in after.items():
-            if before.get(path) != entry:
-                self._add(entry)
-        changes = [Change(path, gone=True) for path in before if path not in after]
-        return changes + [
-            Change(path) for path, entry in after.items() if before.get(path) != entry
-        ]
-
-    @property
-    def folders(self) -> FolderTable:
-        """The folders that hold a file at any depth, at this moment."""
-        generation = self.generation
-        if self._folders[0] != generation:
-            self._folders = generation, FolderTable([entry.disk for entry in self])
-        return self._folders[1]
 
     def parse(self, raw: str) -> VaultPath:
         """Return the normal form of a path, in a folder that is listed exactly so as it is, however
@@ -275,72 +63,6 @@ class Catalog:
         if folder:
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
         return self.as_listed(vault_path.clean(raw))
-
-    def as_listed(self, path: str) -> VaultPath:
-        """Return the normal form of a path, but for a file that has it byte for byte, without `.md`
-        or with it, the path of that file (NAME-06)."""
-        if normal_form(path) == path:
-            return VaultPath(path)
-        if (entry := self._exact(path)) is not None:
-            return entry.path
-        if (note := self._exact(path + NOTE_EXTENSION)) is not None:
-            return VaultPath(note.path[: -len(NOTE_EXTENSION)])
-        return VaultPath(unicodedata.normalize("NFC", path))
-
-    def _exact(self, path: str) -> FileEntry | None:
-        """Return the file whose path, or spelling on disk, is exactly this."""
-        return self._by_path.get(path) or self.on_disk(path)
-
-    def _add(self, entry: FileEntry) -> None:
-        with self._names:
-            self._by_path[entry.path] = entry
-            if self._by_name is not None:
-                self._by_name.setdefault(_name(entry.path), []).append(entry.path)
-        self._moved()
-        if entry.path != entry.disk:
-            self._path_of[entry.disk] = entry.path
-
-    def _moved(self) -> None:
-        self.generation += 1
-        self.revision += 1
-
-    def _remove(self, path: VaultPath) -> None:
-        with self._names:
-            entry = self._by_path.pop(path)
-            if self._by_name is not None:
-                key = _name(path)
-                paths = self._by_name[key]
-                paths.remove(path)
-                if not paths:
-                    del self._by_name[key]
-        self._moved()
-        self._path_of.pop(entry.disk, None)
-
-    def by_name(self) -> dict[str, list[VaultPath]]:
-        """Every comparison key of a file name, with the paths that have it."""
-        by_name = self._by_name
-        if by_name is None:
-            with self._names:
-                by_name = {}
-                for entry in self._by_path.values():
-                    by_name.setdefault(_name(entry.path), []).append(entry.path)
-                self._by_name = by_name
-        return by_name
-
-    def named(self, *filenames: str) -> tuple[VaultPath, ...]:
-        """As `Names.named`, for any of several file names."""
-        by_name = self._by_name or self.by_name()
-        return tuple(
-            sorted({path for name in filenames for path in by_name.get(name_key(name), ())})
-        )
-
-    def at(self, path: str) -> VaultPath | None:
-        """Exact spelling first, then the normal form, then the smallest path that compares
-        equal."""
-        entry = self._by_path.get(path)
-        if entry is None and not path.isascii():
-            entry = self._by_path.get(self.as_listed(path))
-        return min(self.equal(path), default=None) if entry is None else entry.path
 
     def find(self, raw: str) -> FileEntry | None:
         """The one file that `raw` names: bare name or path, `.md` optional, in any case and form
@@ -401,7 +123,7 @@ class Catalog:
                 return entry
             exact = [
                 path
-                for path in self.by_name().get(_name(spelling), ())
+                for path in self.by_name().get(name_key(spelling.rpartition("/")[2]), ())
                 if path.endswith(f"/{spelling}")
             ]
             if len(exact) > 1:
@@ -409,74 +131,6 @@ class Catalog:
             if exact:
                 return self.get(exact[0])
         return None
-
-    def respelled(self, disks: Iterable[str]) -> list[str]:
-        """The spellings of all files whose paths compare equal to one of these, where it is not the
-        only one."""
-        asked_by_key: dict[str, set[str]] = {}
-        for disk in disks:
-            asked_by_key.setdefault(name_key(normal_form(disk)), set()).add(disk)
-        listed_by_key: dict[str, set[str]] = {}
-        for name in {key.rpartition("/")[2] for key in asked_by_key}:
-            for path in self.by_name().get(name, ()):
-                listed_by_key.setdefault(name_key(path), set()).add(self.entry(path).disk)
-        return [
-            disk
-            for key, spellings in listed_by_key.items()
-            if key in asked_by_key and (len(spellings) > 1 or spellings != asked_by_key[key])
-            for disk in spellings
-        ]
-
-    def equal(self, path: str) -> list[VaultPath]:
-        """Return every file whose path compares equal, by path: several on a case-sensitive
-        disk."""
-        key = name_key(path)
-        return sorted(
-            path
-            for path in list(self.by_name().get(key.rpartition("/")[2], ()))
-            if name_key(path) == key
-        )
-
-    # -- names that no file has, and where new files go (specs/names.md)
-    # ----------------------------------------
-
-    def not_found(self, raw: str, notice: str | None = None) -> NoteNotFound:
-        """The error for a name that no file has, with the nearest names; `notice` says why it may
-        yet be an alias."""
-        path = self.parse(raw)
-        paths = list(map(str, self.near(path)))
-        note, _, part = raw.partition("#")
-        whole = None
-        with suppress(AppError):
-            whole = self.find(note) if part else None
-        if whole is not None:
-            advice = (
-                f"{str(whole.path)!r} is one; give {part!r} in the argument for a section or "
-                "heading."
-            )
-        elif self.folders.find(path) is not None:
-            advice = "That is a folder; obsidian_list_files shows what is in it."
-        elif paths:
-            advice = f"Did you mean {' or '.join(map(repr, paths))}?"
-        else:
-            advice = "Look with obsidian_search or obsidian_list_files."
-        if notice:
-            advice += f" It may be an alias. {notice}"
-        return NoteNotFound(
-            f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths
-        )
-
-    def near(self, path: str) -> list[VaultPath]:
-        """Return files whose names are near that of a path: those with the name in theirs first,
-        then similar ones."""
-        key = name_key(vault_path.basename(path))
-        names: dict[str, list[VaultPath]] = {}
-        for name, paths in islice(self.by_name().items(), MOST_SEARCHED):
-            names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(paths)
-        alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
-        alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
-        alike += [name for name in nearest(key, names, NEAR_NAMES_SHOWN) if name not in alike]
-        return [paths for name in alike for paths in names[name]][:NEAR_NAMES_SHOWN]
 
     def new_path(self, raw: str) -> tuple[VaultPath, str]:
         """The path of a new file of this name, and its spelling for the disk: with `.md` unless it
@@ -518,7 +172,3 @@ def link_target(raw: str) -> str | None:
     any other name."""
     link = _LINK.fullmatch(raw)
     return link[1] if link else None
-
-
-def _name(path: str) -> str:
-    return name_key(path.rpartition("/")[2])

@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact, TaskFact
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer

@@ -10,7 +10,7 @@ from functools import cache, cached_property, partial
 
 from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .indexed_vault import SINGLE_FILES, IndexColumn, IndexedVault, Moment

@@ -10,7 +10,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.expressions.vault_view import LinkPlace, WrittenLink
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve

@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from obsidian_mcp import __version__, logger
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
 from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.call import Deadline, call_with

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 from typing import TypeVar
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.text.call import current_call, report_progress

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Protocol
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.footnotes import Division
@@ -17,8 +17,9 @@ from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
-from .resolve import resolve, write_path
+from .resolve import resolve
 from .rewrite import FileEdits, file_edits, path_edit
+from .write_link import write_path
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.links import decode
@@ -30,8 +30,9 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
 
 from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
-from .resolve import encode_destination, is_balanced, resolve, wiki_holds
+from .resolve import resolve
 from .rewrite import FileEdits, file_edits, is_percent_encoded, order_edits
+from .write_link import encode_destination, is_balanced, wiki_holds
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import Names
+from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note.edits import Edit
@@ -28,17 +28,13 @@ from obsidian_mcp.core.text.vault_path import (
 )
 
 from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
-from .resolve import (
-    clean,
+from .resolve import clean, is_relative, keys_of, resolve, within_folder
+from .write_link import (
     destination,
     encode_destination,
     is_balanced,
-    is_relative,
-    keys_of,
     markdown_label,
-    resolve,
     wiki_displays,
-    within_folder,
     write_path,
 )
 

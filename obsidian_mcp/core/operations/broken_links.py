@@ -7,12 +7,13 @@ import re
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from obsidian_mcp.core.files.catalog import NEAR_NAMES_SHOWN
+from obsidian_mcp.core.files.near_names import NEAR_NAMES_SHOWN, near_files
 from obsidian_mcp.core.files.settings import LinkFormat
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
-from obsidian_mcp.core.links.resolve import clean, destination, is_relative, write_path
+from obsidian_mcp.core.links.resolve import clean, is_relative
+from obsidian_mcp.core.links.write_link import destination, write_path
 from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
 from obsidian_mcp.core.text.call import checkpoint
@@ -114,7 +115,7 @@ def _near_file(vault: Vault, path: str) -> VaultPath | None:
         return SequenceMatcher(None, name, key).ratio() if numbers.issubset(_numbers(key)) else 0
 
     with vault.lock:
-        best = max(vault.catalog.near(path), key=likeness, default=None)
+        best = max(near_files(vault.catalog, path), key=likeness, default=None)
     return best if best is not None and likeness(best) >= LIKENESS else None
 
 

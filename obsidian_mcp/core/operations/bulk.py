@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress

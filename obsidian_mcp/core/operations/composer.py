@@ -6,13 +6,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extraction import Extraction
-from obsidian_mcp.core.links.resolve import generate_link, resolve
+from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.links.rewrite import After, join_by_file, order_edits
+from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, End, Replacement, apply
 from obsidian_mcp.core.note.subpath import heading_for_link, id_span, resolve_subpath
@@ -107,7 +108,7 @@ def merge(
 
 def _before_and_after(
     vault: Vault, entry: FileEntry, file: Rewritten | None
-) -> tuple[Content, str]:
+) -> tuple[FileContent, str]:
     """Return a note as it is, and its text with rewritten links, where it has some."""
     if file is not None:
         return file.before, file.after.text.body

@@ -9,10 +9,12 @@ from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import FileEntry, Names
+from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.links.resolve import generate_link, resolve
+from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.parser import Note

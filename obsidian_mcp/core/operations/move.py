@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from obsidian_mcp import errors
-from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.links.resolve import resolve
@@ -299,7 +299,7 @@ def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], 
 
 def displaced_links(
     vault: Vault, created: VaultPath
-) -> tuple[Mapping[VaultPath, Content], Iterable[rewrite.FileEdits], tuple[str, ...]]:
+) -> tuple[Mapping[VaultPath, FileContent], Iterable[rewrite.FileEdits], tuple[str, ...]]:
     """Return the files with such links, their edits, and a warning where nobody looked for them;
     see `displaced`."""
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
@@ -328,10 +328,10 @@ def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
 
 def referrers_of(
     vault: Vault, files: set[VaultPath]
-) -> tuple[dict[VaultPath, Content], list[link_spans.Referrer]]:
+) -> tuple[dict[VaultPath, FileContent], list[link_spans.Referrer]]:
     """Return the content of these files, and the places of their links; what is no text has none
     (RENAME-14)."""
-    contents: dict[VaultPath, Content] = {}
+    contents: dict[VaultPath, FileContent] = {}
     referrers = []
     for count, path in enumerate(sorted(files)):
         report_progress(count, len(files), "Rewriting links")
@@ -361,7 +361,7 @@ def unread_links(vault: Vault) -> list[str]:
 
 
 def applied(
-    contents: Mapping[VaultPath, Content], planned: Iterable[rewrite.FileEdits]
+    contents: Mapping[VaultPath, FileContent], planned: Iterable[rewrite.FileEdits]
 ) -> PlannedChange:
     binary = [path for path, content in contents.items() if not content.is_text]
     warnings = (

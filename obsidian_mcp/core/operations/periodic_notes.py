@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.periods import Period
-from obsidian_mcp.core.files.catalog import Content, FileEntry
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
@@ -205,7 +205,7 @@ class Opened(NamedTuple):
     """A periodic note after it was opened, made or added to."""
 
     located: LocatedNote
-    content: Content
+    content: FileContent
     created: bool
     changed: bool
     cursor: tuple[int, int] | None = None

@@ -15,7 +15,7 @@ from obsidian_mcp.core.dataview.settings import (
 )
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.values import File
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note.parser import parse

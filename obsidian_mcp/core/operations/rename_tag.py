@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from obsidian_mcp.core.files.catalog import Content
+from obsidian_mcp.core.files.file_entry import FileContent
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import replace_tag
 from obsidian_mcp.core.note import canvas, parser
@@ -80,7 +80,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
     return PlannedChange(tuple(renamed), warnings=tuple(warnings))
 
 
-def _content(vault: Vault, path: VaultPath) -> Content | None:
+def _content(vault: Vault, path: VaultPath) -> FileContent | None:
     """Return the content of a file; None for one that is gone or too large to be read."""
     entry = vault.catalog.get(path)
     return None if entry is None or entry.is_too_large else vault.read(entry)

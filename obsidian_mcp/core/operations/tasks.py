@@ -16,7 +16,7 @@ from obsidian_mcp.core.calendar.days import Days
 from obsidian_mcp.core.calendar.iso import calendar_day, find_days
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
 from obsidian_mcp.core.tasks.environment import Dependencies, Environment

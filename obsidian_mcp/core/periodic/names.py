@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Files
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, parse

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pdf_queue import PdfBackground

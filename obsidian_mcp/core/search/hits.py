@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import FIRST_NS, LAST_NS, nearest_time
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 

@@ -184,9 +184,9 @@ class Renderer:
 
     def _linked(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""
-        from obsidian_mcp.core.links.resolve import (
-            write_path,
-        )  # what other searches need nothing of
+        from obsidian_mcp.core.links.write_link import (
+            write_path,  # what other searches need nothing of
+        )
         from obsidian_mcp.core.note.subpath import heading_for_link
 
         part = f"#page={snippet.page}" if snippet.page else ""

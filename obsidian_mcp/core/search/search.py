@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows

@@ -9,7 +9,8 @@ from functools import cached_property
 from itertools import accumulate
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import Catalog, FileEntry
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.rows import NumberedFiles, Rows
 from obsidian_mcp.core.text.analysis import fold

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pending_scan import Weigh
 from obsidian_mcp.core.query.document import Document

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from obsidian_mcp.core.files.catalog import Content
+from obsidian_mcp.core.files.file_entry import FileContent
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.diff import diff, merge, short_diff
@@ -19,8 +19,8 @@ from .operation import Write
 class Rewritten(NamedTuple):
     """A file whose text changes, before and after."""
 
-    before: Content
-    after: Content
+    before: FileContent
+    after: FileContent
     lines: tuple[int, ...] = ()
     """Those that change (1-based), where links were rewritten."""
     merged: bool = False
@@ -39,7 +39,7 @@ class Rewritten(NamedTuple):
         return diff(self.path, self.before.text.body, self.after.text.body)
 
 
-def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
+def rewritten(before: FileContent, body: str, *, merged: bool = False) -> Rewritten:
     """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or
     that changes what only it writes (DRAW-4, BOARD-2)."""
     path, text = before.entry.path, before.text.body
@@ -51,7 +51,10 @@ def rewritten(before: Content, body: str, *, merged: bool = False) -> Rewritten:
 
 
 def edited(
-    before: Content, change: Callable[[str], str], etag: str, version: Callable[[str], bytes | None]
+    before: FileContent,
+    change: Callable[[str], str],
+    etag: str,
+    version: Callable[[str], bytes | None],
 ) -> Rewritten:
     """Return a file with its text changed, and nothing written; a change made to the `version` of
     an older `etag` is merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
@@ -86,7 +89,7 @@ def changed_meanwhile(disk: str) -> StaleEtag:
     )
 
 
-def stale(now: Content, etag: str, advice: str) -> StaleEtag:
+def stale(now: FileContent, etag: str, advice: str) -> StaleEtag:
     return StaleEtag(
         f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not "
         f"{etag}. {advice}",

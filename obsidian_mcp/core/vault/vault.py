@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
-from obsidian_mcp.core.files.catalog import Catalog, Content, FileEntry, link_target
+from obsidian_mcp.core.files.catalog import Catalog, link_target
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
@@ -338,7 +339,9 @@ class Vault:
             if (entry := self.catalog.find(raw)) is not None:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
-            raise self.catalog.not_found(path, answer.freshness.notice)
+            from obsidian_mcp.core.files.near_names import not_found
+
+            raise not_found(self.catalog, path, answer.freshness.notice)
 
     def _exactly(self, raw: str, entry: FileEntry) -> FileEntry:
         """Return the file of exactly this path, which may have appeared a moment ago, where `entry`
@@ -431,7 +434,7 @@ class Vault:
     # -- reading
     # ----------------------------------------------------------------------------------------------
 
-    def read(self, entry: FileEntry) -> Content:
+    def read(self, entry: FileEntry) -> FileContent:
         """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
         StorageFailed."""
         try:
@@ -443,9 +446,9 @@ class Vault:
             ):
                 raise
             data = self.files.read(disk)
-        return Content(entry, data)
+        return FileContent(entry, data)
 
-    def read_text(self, entry: FileEntry) -> Content:
+    def read_text(self, entry: FileEntry) -> FileContent:
         """As `read`, for text only. Raises: NotText."""
         content = self.read(entry)
         if not content.is_text:
@@ -455,7 +458,7 @@ class Vault:
             )
         return content
 
-    def read_note(self, entry: FileEntry) -> Content:
+    def read_note(self, entry: FileEntry) -> FileContent:
         """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change
         the file."""
         if not is_note(entry.path):
@@ -467,7 +470,7 @@ class Vault:
             )
         return self.read_text(entry)
 
-    def shown(self, entry: FileEntry) -> Content:
+    def shown(self, entry: FileEntry) -> FileContent:
         """As `read_text`, for an answer: with the backend `cli` the app has to know the note too;
         the file counts (APP-FILE-08)."""
         content = self.read_text(entry)

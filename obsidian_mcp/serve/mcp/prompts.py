@@ -14,7 +14,7 @@ import mcp_types as types
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable, write_count

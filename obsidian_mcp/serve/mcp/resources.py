@@ -16,7 +16,7 @@ from mcp.server.apps import APP_MIME_TYPE
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse

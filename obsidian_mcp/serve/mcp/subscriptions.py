@@ -34,7 +34,7 @@ from mcp.server.subscriptions import (
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied

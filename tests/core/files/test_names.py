@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.near_names import not_found
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.errors import AmbiguousName
 
@@ -82,7 +83,7 @@ def test_a_part_of_a_name_is_not_the_name(raw: str) -> None:
 
 def test_a_missing_name_is_answered_with_the_nearest() -> None:
     """NAME-10"""
-    error = VAULT.not_found("Aplha")
+    error = not_found(VAULT, "Aplha")
 
     assert error.data["near"] == ["Projects/Alpha.md"]
     assert "Projects/Alpha.md" in error.message
@@ -90,7 +91,7 @@ def test_a_missing_name_is_answered_with_the_nearest() -> None:
 
 def test_a_folder_taken_for_a_note_is_said_to_be_one() -> None:
     """NAME-10"""
-    assert "folder" in VAULT.not_found("projects").message
+    assert "folder" in not_found(VAULT, "projects").message
 
 
 @pytest.mark.parametrize(
@@ -120,5 +121,5 @@ def test_a_folder_stored_decomposed_is_used_as_the_disk_has_it() -> None:
 @pytest.mark.parametrize("part", ["^id", "A heading", "A#B"])
 def test_a_name_with_a_part_is_answered_with_the_note(part: str) -> None:
     """NAME-10"""
-    error = VAULT.not_found(f"alpha#{part}")
+    error = not_found(VAULT, f"alpha#{part}")
     assert f"'Projects/Alpha.md' is one; give '{part}' in the argument for a section or heading" in error.message

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.graph.results import TagUse
 from obsidian_mcp.core.index import indexer

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
-from obsidian_mcp.core.links.resolve import generate_link, link_key, resolve
+from obsidian_mcp.core.links.resolve import link_key, resolve
+from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.links import decode, find_destination, split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName

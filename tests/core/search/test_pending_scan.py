@@ -9,7 +9,7 @@ from unittest.mock import patch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.files.catalog import FileEntry
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import indexer, pending_scan
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import Request
