@@ -13,7 +13,8 @@ from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
-from obsidian_mcp.core.operations import move
+from obsidian_mcp.core.operations.new_file import displaced
+from obsidian_mcp.core.operations.referrers import listed
 from obsidian_mcp.core.text.text import printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
 from obsidian_mcp.core.vault.operation import Create
@@ -284,10 +285,10 @@ def _taken_over(vault: Vault, path: VaultPath) -> list[str]:
     name (RENAME-04)."""
     if not vault.catalog.named(path.rpartition("/")[2]):
         return []
-    links = move.displaced(vault, path)
+    links = displaced(vault, path)
     if not links.rewritten:
         return [*links.warnings]
-    changed = move.listed([file.path for file in links.rewritten])
+    changed = listed([file.path for file in links.rewritten])
     lead = f"Links to another file of this name lead to the new one now, in {changed}."
     return [f"{lead} Undo this and choose another name, or give those links the path."]
 

@@ -154,13 +154,14 @@ def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
 def _rename_heading(
     vault: Vault, entry: FileEntry, heading: str, text: str, *, dry_run: bool, etag: str
 ) -> EditedNote:
-    from obsidian_mcp.core.operations import bulk, move  # the other edits do without eight modules
+    from obsidian_mcp.core.operations import bulk  # the other edits do without eight modules
+    from obsidian_mcp.core.operations.rename_part import rename_heading
 
     def plan() -> PlannedChange:
         before = vault.read_note(entry)
         if etag and etag != before.etag:
             raise stale(before, etag, "Read it again and repeat the edit.")
-        return move.rename_heading(vault, entry, heading, text)
+        return rename_heading(vault, entry, heading, text)
 
     planned = bulk.make(vault, "edit_note", plan, dry_run=dry_run)
     further_paths = [str(file.path) for file in planned.rewritten if file.path != entry.path]

@@ -8,7 +8,9 @@ from functools import partial
 from typing import Annotated
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.operations import bulk, mentions, move
+from obsidian_mcp.core.operations import bulk, mentions
+from obsidian_mcp.core.operations.new_file import allowed
+from obsidian_mcp.core.operations.referrers import listed
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.planned_change import PlannedChange
@@ -91,7 +93,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         if links.made:
             rewritten_notes.append(Rewritten(content, content.with_body(links.after)))
             link_counts[other_note.path] = links.made
-    changed, refused = move.allowed(vault, rewritten_notes)
+    changed, refused = allowed(vault, rewritten_notes)
     if only or not changed:
         changed, refused = rewritten_notes, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {
@@ -102,7 +104,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         "These notes could not be read": unread,
     }
     warnings = [
-        f"{reason}; left as they are: {move.listed(places)}."
+        f"{reason}; left as they are: {listed(places)}."
         for reason, places in reasons.items()
         if places
     ]
@@ -115,7 +117,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
             if only or offset or more > 0
             else "No other note mentions"
         )
-        warnings.append(f"{where} it without a link, by the names {move.listed(names)}.")
+        warnings.append(f"{where} it without a link, by the names {listed(names)}.")
         if settings.ignore_filters and not only:
             warnings.append(
                 "Files that the user excludes in the app are not looked through; names can give "

@@ -143,15 +143,16 @@ def compose_notes(
         raise InvalidArguments(
             "extract needs part: a heading, ^block, or lines such as 10-20.", argument="part"
         )
-    from obsidian_mcp.core.operations import composer
+    from obsidian_mcp.core.operations.extract import extract
+    from obsidian_mcp.core.operations.merge import merge
 
     opened = app.vaults.get(vault)
 
     def plan() -> PlannedChange:
         entry = opened.find(name)
         if action == "merge":
-            return composer.merge(opened, entry, opened.find(into), position)
-        return composer.extract(
+            return merge(opened, entry, opened.find(into), position)
+        return extract(
             opened,
             entry,
             part,

@@ -87,7 +87,7 @@ def create_note(
     properties merge into the template's. The name unique: is the minute."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
-    from obsidian_mcp.core.operations import move
+    from obsidian_mcp.core.operations.new_file import create_file
     from obsidian_mcp.core.vault.operation import Write
 
     opened = app.vaults.get(vault)
@@ -123,7 +123,7 @@ def create_note(
                     f"The name is now ambiguous: {same[0]!r} has it too. Links need the path."
                 )
             data = Text(content).encode()
-            warnings += move.create_file(opened, "create_note", path, disk, data)
+            warnings += create_file(opened, "create_note", path, disk, data)
         elif overwrite:
             path, before = entry.path, opened.read(entry)
             data = edits.overwrite_text(before.data, content)
@@ -263,7 +263,7 @@ def delete_note(
     vault: VaultName = "",
 ) -> Deleted:
     """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
-    from obsidian_mcp.core.operations import move
+    from obsidian_mcp.core.operations.stale_names import lost_bookmarks
     from obsidian_mcp.core.vault.operation import removal
 
     opened = app.vaults.get(vault)
@@ -273,7 +273,7 @@ def delete_note(
     operations = [
         removal(file.disk, settings.trash_option, permanent=permanent) for file in (*along, entry)
     ]
-    warnings = move.lost_bookmarks(opened, {file.path for file in (*along, entry)})
+    warnings = lost_bookmarks(opened, {file.path for file in (*along, entry)})
     if not permanent:
         warnings += settings.warnings
     committed = opened.commit("delete_note", operations)

@@ -13,7 +13,7 @@ import pytest
 
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
-from obsidian_mcp.core.operations import move
+from obsidian_mcp.core.operations import new_file
 from obsidian_mcp.errors import AmbiguousName, AppError, InvalidArguments, InvalidName, NoteExists
 from obsidian_mcp.tools.registry import call
 from tests.system import needs
@@ -462,7 +462,7 @@ def test_where_very_many_files_link_to_a_name_a_new_note_is_made_without_a_look_
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """RENAME-04"""
-    monkeypatch.setattr(move, "MOST_REFERRERS", 2)
+    monkeypatch.setattr(new_file, "MOST_REFERRERS", 2)
     app = opened({"x/One.md": "# H\ntext", **{f"{n}.md": "[[One]]" for n in range(3)}})
     root = app.vaults.get().files.root
     expected = "Links to other files of this name may lead to the new one now: 3 files have links to this name"

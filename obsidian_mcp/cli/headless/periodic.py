@@ -127,7 +127,7 @@ def template_insert(call: DropInCall) -> str:
 
 def unique(call: DropInCall) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
-    from obsidian_mcp.core.operations.move import create_file
+    from obsidian_mcp.core.operations.new_file import create_file
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes, Templates
 
     vault = call.vault

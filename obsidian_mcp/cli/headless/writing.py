@@ -58,7 +58,7 @@ def make_file(
 ) -> str:
     """Make a file, or with `overwrite` replace it; `numbered`: `Name 1.md` for a taken name.
     Raises: DropInRefused."""
-    from obsidian_mcp.core.operations.move import create_file
+    from obsidian_mcp.core.operations.new_file import create_file
 
     vault = call.vault
     with vault.changing():

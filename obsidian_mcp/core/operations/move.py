@@ -3,27 +3,17 @@ specs/rename.md)."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 
 from obsidian_mcp import errors
-from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
-from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
-from obsidian_mcp.core.links import link_spans, rewrite
-from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.note import parser, sections
-from obsidian_mcp.core.note.edits import apply
-from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
-from obsidian_mcp.core.note.subpath import resolve_subpath
-from obsidian_mcp.core.text import vault_path
-from obsidian_mcp.core.text.call import report_progress
-from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import Lines, printable
+from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.links import rewrite
+from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
-from obsidian_mcp.core.vault.operation import Create, Move, Operation
+from obsidian_mcp.core.vault.operation import Move
 from obsidian_mcp.core.vault.planned_change import PlannedChange
-from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     AmbiguousName,
@@ -32,6 +22,9 @@ from obsidian_mcp.errors import (
     NoteExists,
     PermissionDenied,
 )
+
+from .referrers import rewrite_links
+from .stale_names import mentions
 
 
 def relocate(
@@ -141,36 +134,6 @@ def gather(
     return replace(links, steps=tuple(moves), moved=files)
 
 
-def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound,
-    InvalidName, NoteNotFound."""
-    from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
-
-    contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
-    if entry.path not in contents:  # too large, or another program has just taken it
-        contents[entry.path] = vault.read(vault.catalog.entry(entry.path))
-    parsed = parser.parse(contents[entry.path].text.body)
-    place = sections.find(parsed, heading)
-    if place.heading is not None:
-        file_edits = rename_part.plan_heading(
-            vault.catalog, entry.path, parsed, place.heading, text, referrers=referrers
-        )
-    else:
-        old, new = (
-            heading.strip().removeprefix("#").removeprefix("^"),
-            text.strip().removeprefix("^"),
-        )
-        file_edits = rename_part.plan_block(
-            vault.catalog, entry.path, parsed, old, new, referrers=referrers
-        )
-    links = applied(contents, file_edits)
-    after = next(
-        (file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body
-    )
-    bookmarks = _lost_part_bookmarks(vault, entry.path, parsed, after)
-    return replace(links, warnings=(*links.warnings, *unread_links(vault), *bookmarks))
-
-
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
     """Return the path of the file or folder to move, its spelling on disk, and whether it is a
     folder (MOVE-06)."""
@@ -227,264 +190,3 @@ def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath
     new name."""
     vault.catalog.check_creatable(path, source)
     return vault.catalog.spelled(path)
-
-
-def rewrite_links(
-    vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()
-) -> PlannedChange:
-    """Plan the rewriting of links to files that get other paths, and of relative links in them, and
-    add `warnings`."""
-    contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
-    planned = applied(
-        contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings)
-    )
-    of_settings = vault.settings.warnings if planned.rewritten else ()
-    return replace(
-        planned, warnings=(*planned.warnings, *unread_links(vault), *of_settings, *warnings)
-    )
-
-
-MOST_REFERRERS = 3_000
-"""Files with links to a name that are read when another file gets it: about three seconds."""
-
-
-def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
-    """Plan the rewriting of links that would lead to a new file, no longer to another one of its
-    name (RENAME-04)."""
-    contents, planned, unseen = displaced_links(vault, created)
-    rewritten_links = applied(contents, planned)
-    changed, refused = allowed(vault, rewritten_links.rewritten)
-    warnings = [*unseen, *rewritten_links.warnings, *unread_links(vault)]
-    if changed:
-        paths = [file.path for file in changed]
-        warnings.append(
-            f"Links to the other file of this name have its path now, in {listed(paths)}."
-        )
-    if refused:
-        warnings.append(
-            f"Links lead to the new note now in {listed(refused)}, which the user's policy keeps "
-            "as they are."
-        )
-    return PlannedChange(tuple(changed), warnings=tuple(warnings))
-
-
-def create_file(
-    vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes
-) -> tuple[str, ...]:
-    """Make a file; links to another file of its name get a path and go on leading there. Return
-    warnings."""
-    with vault.changing():
-        operations: list[Operation] = [Create(disk, data)]
-        warnings: tuple[str, ...] = ()
-        if vault.catalog.named(path.rpartition("/")[2]):
-            links = displaced(vault, path)
-            operations += links.operations
-            warnings = links.warnings
-        vault.commit(tool, operations)
-        return warnings
-
-
-def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], list[VaultPath]]:
-    """Return the files that the policy allows to be written, and the paths of the others."""
-    changed, refused = [], []
-    for file in files:
-        try:
-            vault.policy.check_write(file.path, len(file.after.data))
-        except (PermissionDenied, errors.StorageFailed):
-            refused.append(file.path)
-        else:
-            changed.append(file)
-    return changed, refused
-
-
-def displaced_links(
-    vault: Vault, created: VaultPath
-) -> tuple[Mapping[VaultPath, FileContent], Iterable[rewrite.FileEdits], tuple[str, ...]]:
-    """Return the files with such links, their edits, and a warning where nobody looked for them;
-    see `displaced`."""
-    reason = ""  # Nobody waits for the index, or for long, while a file is made.
-    if vault.indexer.is_behind:
-        reason = "the index does not know all files yet"
-    elif len(referring := linking(vault, [created])) > MOST_REFERRERS:
-        reason = f"{len(referring)} files have links to this name, too many to look at"
-    if reason:
-        return (
-            {},
-            (),
-            (f"Links to other files of this name may lead to the new one now: {reason}.",),
-        )
-    contents, referrers = referrers_of(vault, referring)
-    return (
-        contents,
-        rewrite.plan(vault.catalog, {}, referrers, settings=vault.settings, created=[created]),
-        (),
-    )
-
-
-def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
-    """Return the files with links to the names of these."""
-    return {*vault.graph.sources_of(rewrite.link_keys(paths))}
-
-
-def referrers_of(
-    vault: Vault, files: set[VaultPath]
-) -> tuple[dict[VaultPath, FileContent], list[link_spans.Referrer]]:
-    """Return the content of these files, and the places of their links; what is no text has none
-    (RENAME-14)."""
-    contents: dict[VaultPath, FileContent] = {}
-    referrers = []
-    for count, path in enumerate(sorted(files)):
-        report_progress(count, len(files), "Rewriting links")
-        entry = vault.catalog.get(path)
-        if entry is None or entry.is_too_large:
-            continue
-        if extension(path) not in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
-            continue
-        try:
-            contents[path] = content = vault.read(entry)
-        except errors.NoteNotFound:  # another program has just taken it, with its links
-            continue
-        if content.is_text:
-            referrers.append(link_spans.read_referrer(path, content.text.body))
-    return contents, referrers
-
-
-def unread_links(vault: Vault) -> list[str]:
-    """Return a warning with the files whose links nobody can look at, because they are too large to
-    be read; nothing where there are none (RENAME-15)."""
-    large = vault.too_large()
-    return (
-        [f"Files that are too large to be read keep their links as they are: {listed(large)}."]
-        if large
-        else []
-    )
-
-
-def applied(
-    contents: Mapping[VaultPath, FileContent], planned: Iterable[rewrite.FileEdits]
-) -> PlannedChange:
-    binary = [path for path, content in contents.items() if not content.is_text]
-    warnings = (
-        [f"Files that are not text keep their links as they are: {listed(binary)}."]
-        if binary
-        else []
-    )
-    rewritten_files = []
-    for edits in planned:
-        content = contents[edits.path]
-        body = content.text.body
-        if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
-            lines = Lines(body)
-            changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
-            rewritten_files.append(
-                Rewritten(content, content.with_body(apply(body, changes)), tuple(changed))
-            )
-        warnings += [
-            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}"
-            for skipped in edits.skipped
-        ]
-    return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings))
-
-
-SHOWN = 10
-"""Places that a warning lists."""
-
-
-def mentions(
-    vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None
-) -> list[str]:
-    """Warnings with the places in bases, and the bookmarks, that will not find `files` or `folder`
-    after their move."""
-    places = []
-    for entry in vault.entries():
-        if extension(entry.path) != ".base":
-            continue
-        from obsidian_mcp.core.bases.validation import find_texts  # loaded when it is needed
-
-        try:
-            text = vault.read_text(entry).text.body
-        except errors.AppError:  # gone, or not downloaded
-            continue
-        for line, literal in find_texts(text):
-            if _is_lost(vault, entry.path, literal, files, folder):
-                places.append(f"{entry.path} line {line} ({literal!r})")
-    marked = _bookmarked(vault, files, folder)
-    return [
-        f"{kind} are not changed by a move, and these name what moves: {listed(named)}."
-        for kind, named in {"Bases": places, "Bookmarks": marked}.items()
-        if named
-    ]
-
-
-def listed(places: Sequence[str]) -> str:
-    """Return the first places for a warning, and how many more there are."""
-    return name_first(places, SHOWN, "; ")
-
-
-def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
-    """Return a warning with the bookmarks of files that are removed; nothing where there are none
-    (BOOK-5)."""
-    bookmarked = _bookmarked(vault, files, None)
-    return (
-        [f"Bookmarks stay as they are, and these name what is removed: {listed(bookmarked)}."]
-        if bookmarked
-        else []
-    )
-
-
-def _lost_part_bookmarks(
-    vault: Vault, path: VaultPath, before: parser.Note, after: str
-) -> list[str]:
-    """Return a warning with the bookmarks of headings and blocks that a note has no more
-    (BOOK-5)."""
-    marked = [target for target in _bookmarked(vault, {path}, None) if "#" in target]
-    now = parser.parse(after) if marked else before
-    parts = [(target, target.partition("#")[2]) for target in marked]
-    lost = [
-        target
-        for target, part in parts
-        if resolve_subpath(before, part) and not resolve_subpath(now, part)
-    ]
-    return (
-        [f"Bookmarks stay as they are, and these name what is renamed: {listed(lost)}."]
-        if lost
-        else []
-    )
-
-
-def _bookmarked(vault: Vault, files: Container[VaultPath], folder: VaultPath | None) -> list[str]:
-    """Return the targets of the bookmarks of these files, and of a folder and what is in it."""
-    if (data := vault.files.config(BOOKMARKS_FILE)) is not None:
-        from obsidian_mcp.core.files import bookmarks  # many vaults have none
-
-        with suppress(InvalidArguments):  # a broken file, which the app does not read either
-            return [
-                bookmark.target
-                for bookmark in bookmarks.visible(data, vault.policy)
-                if bookmark.is_of(files, folder)
-            ]
-    return []
-
-
-def _is_lost(
-    vault: Vault,
-    base: VaultPath,
-    literal: str,
-    files: Mapping[VaultPath, VaultPath],
-    folder: VaultPath | None,
-) -> bool:
-    """Whether a text that names a moved file or folder does so no more."""
-    if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
-        return True
-    link_match = wikilink(literal)
-    path = split_subpath(
-        split_wikilink(link_match[1])[0]
-        if link_match and link_match.end() == len(literal)
-        else literal
-    )[0].strip()
-    target = resolve(vault.catalog, base, path) if path else None
-    if target is None or target not in files:
-        return False
-    new = files[target].rpartition("/")[2]
-    names = {name_key(new), name_key(new[: -len(".md")])} if is_note(new) else {name_key(new)}
-    return name_key(path) not in names

@@ -24,8 +24,9 @@ from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidName
 
-from . import bulk, move
+from . import bulk
 from .queries import inline_prefix
+from .referrers import listed
 
 _NOT_IN_A_TAG = re.compile(r"[\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
 _WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
@@ -39,7 +40,7 @@ def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
     old, new = _checked(tag), _checked(to)
     renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
     if queries := list(_queries_with(vault, old)):
-        warning = f"Queries are not changed, and these seem to name #{old}: {move.listed(queries)}."
+        warning = f"Queries are not changed, and these seem to name #{old}: {listed(queries)}."
         return replace(renamed, warnings=(*renamed.warnings, warning))
     return renamed
 
@@ -67,13 +68,12 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
         "The frontmatter is broken and seems to name the tag, which stays there; repair it and "
         "rename again"
     )
-    warnings = [f"{reason}: {move.listed(broken)}."] if broken else []
+    warnings = [f"{reason}: {listed(broken)}."] if broken else []
     if binary:
-        warnings.append(f"Files that are not text keep the tag: {move.listed(binary)}.")
+        warnings.append(f"Files that are not text keep the tag: {listed(binary)}.")
     if large := vault.too_large():
         warnings.append(
-            "Files that are too large to be read keep the tag where they have it: "
-            f"{move.listed(large)}."
+            f"Files that are too large to be read keep the tag where they have it: {listed(large)}."
         )
     if not files and not broken:
         warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.core.operations import composer, move
+from obsidian_mcp.core.operations import merge as merging
+from obsidian_mcp.core.operations import move
 from obsidian_mcp.core.operations.batch import Call, CallSequence
 from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.vault import change_checks
@@ -73,7 +74,7 @@ def relocate(name: str, to: str) -> Call:
 
 def merge(source: str, target: str) -> Call:
     def call(drafted: DraftVault) -> Any:
-        planned = composer.merge(drafted, drafted.find(source), drafted.find(target))
+        planned = merging.merge(drafted, drafted.find(source), drafted.find(target))
         drafted.commit("merge_notes", planned.operations)
 
     return call

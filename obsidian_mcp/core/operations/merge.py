@@ -1,0 +1,123 @@
+"""Plan to put a note into another one and remove it; links follow (COMPOSE-1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
+from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.edits import merge_properties
+from obsidian_mcp.core.note import footnotes, parser
+from obsidian_mcp.core.note.edits import Edit, End, apply
+from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.vault_path import (
+    basename,
+)
+from obsidian_mcp.core.vault.operation import removal
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten, rewritten
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import (
+    InvalidArguments,
+    PropertiesUnreadable,
+)
+
+from .composer import check_are_notes, fill_composer_template
+from .joined_text import find_inserted, join
+from .mistaken_links import warn_of_mistaken_links
+from .referrers import rewrite_links
+from .stale_names import lost_bookmarks
+
+_KINDS = frozenset(("paragraph", "code", "callout", "blockquote", "table", "math"))
+_ITEM = re.compile(r"^\S.*\n?(?:[ \t]+\S.*\n?|[ \t\r]*\n(?=[ \t]))*", re.MULTILINE)
+"""An item of a list with what is indented below it."""
+
+
+_BLANKS = re.compile(r"(?:[ \t]*\r?\n)*")
+
+
+def merge(
+    vault: Vault, source: FileEntry, target: FileEntry, position: End = "append"
+) -> PlannedChange:
+    """Plan to put a note into another and remove it; links lead to the other (COMPOSE-1). Raises:
+    InvalidArguments, NotText, PropertiesUnreadable."""
+    if source.path == target.path:
+        raise InvalidArguments("A note cannot be merged into itself.", argument="into")
+    check_are_notes(source, target)
+    rewriting = rewrite_links(vault, {source.path: target.path})
+    # A file is read once: the change expects the bytes that it was made from, not those of a later
+    # look.
+    files = {file.path: file for file in rewriting.rewritten}
+    leaving, own = _before_and_after(vault, source, files.get(source.path))
+    before, there = _before_and_after(vault, target, files.get(target.path))
+    read = frontmatter.read_frontmatter(own)
+    if read is not None and read.error:
+        raise PropertiesUnreadable(
+            f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written."
+        )
+    text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
+    names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
+    text, left_out = _without_repeats(text, there, names_of_both)
+    text = fill_composer_template(vault, text, source.path, target.path)
+    body = join(there, text, position)
+    if read is not None and read.values:
+        body = merge_properties(body, read.values)
+    merged = rewritten(before, body)
+    warnings = warn_of_mistaken_links(
+        vault,
+        source.path,
+        target.path,
+        merged=body,
+        moved=find_inserted(body, before.text.body, text, position),
+    )
+    further_files = tuple(
+        file for file in rewriting.rewritten if file.path not in (source.path, target.path)
+    )
+    removed = removal(source.disk, vault.settings.trash_option)._replace(before=leaving.data)
+    remarks = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
+    remarks += tuple(lost_bookmarks(vault, {source.path}))
+    if left_out:
+        parts = f"{left_out} of its headings, paragraphs and items"
+        remarks += (f"Left out, because {str(target.path)!r} has it: {parts}.",)
+    return PlannedChange((merged, *further_files), (removed,), remarks, source.path, target.path)
+
+
+def _before_and_after(
+    vault: Vault, entry: FileEntry, file: Rewritten | None
+) -> tuple[FileContent, str]:
+    """Return a note as it is, and its text with rewritten links, where it has some."""
+    if file is not None:
+        return file.before, file.after.text.body
+    content = vault.read_text(entry)
+    return content, content.text.body
+
+
+def _without_repeats(text: str, there: str, names: Collection[str]) -> tuple[str, int]:
+    """Return a text without the blocks and items that a note has to the word, and without headings
+    that say one of some names; and how many were left out."""
+    present = {_words(there, span) for span in _pieces(parser.parse(there))}
+    note = parser.parse(text)
+    repeated = [span for span in _pieces(note) if _words(text, span) in present]
+    repeated += [heading.span for heading in note.outline if heading.text.strip() in names]
+    cut = [Edit(_with_blanks(text, span), "") for span in repeated]
+    return apply(text, cut), len(cut)
+
+
+def _with_blanks(text: str, span: Span) -> Span:
+    blanks = _BLANKS.match(text, span.end)
+    return Span(span.start, blanks.end() if blanks else span.end)
+
+
+def _pieces(note: parser.Note) -> Iterator[Span]:
+    for section in note.sections:
+        if section.kind == "list":
+            for item in _ITEM.finditer(note.body, section.span.start, section.span.end):
+                yield Span(item.start(), item.end())
+        elif section.kind in _KINDS:
+            yield section.span
+
+
+def _words(body: str, span: Span) -> str:
+    return "\n".join(line.rstrip() for line in span.slice(body).strip().split("\n"))

@@ -1,0 +1,111 @@
+"""The files whose links a change must follow, and the rewriting of these links.
+
+A move, a merge, an extraction and a new name of a heading share it (specs/rename.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from obsidian_mcp import errors
+from obsidian_mcp.core.files.file_entry import FileContent
+from obsidian_mcp.core.links import link_spans, rewrite
+from obsidian_mcp.core.note.edits import apply
+from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.fit import name_first
+from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.vault_path import VaultPath, extension
+from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.rewritten import Rewritten
+from obsidian_mcp.core.vault.vault import Vault
+
+
+def rewrite_links(
+    vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()
+) -> PlannedChange:
+    """Plan the rewriting of links to files that get other paths, and of relative links in them, and
+    add `warnings`."""
+    contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
+    planned = applied(
+        contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings)
+    )
+    of_settings = vault.settings.warnings if planned.rewritten else ()
+    return replace(
+        planned, warnings=(*planned.warnings, *unread_links(vault), *of_settings, *warnings)
+    )
+
+
+def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
+    """Return the files with links to the names of these."""
+    return {*vault.graph.sources_of(rewrite.link_keys(paths))}
+
+
+def referrers_of(
+    vault: Vault, files: set[VaultPath]
+) -> tuple[dict[VaultPath, FileContent], list[link_spans.Referrer]]:
+    """Return the content of these files, and the places of their links; what is no text has none
+    (RENAME-14)."""
+    contents: dict[VaultPath, FileContent] = {}
+    referrers = []
+    for count, path in enumerate(sorted(files)):
+        report_progress(count, len(files), "Rewriting links")
+        entry = vault.catalog.get(path)
+        if entry is None or entry.is_too_large:
+            continue
+        if extension(path) not in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
+            continue
+        try:
+            contents[path] = content = vault.read(entry)
+        except errors.NoteNotFound:  # another program has just taken it, with its links
+            continue
+        if content.is_text:
+            referrers.append(link_spans.read_referrer(path, content.text.body))
+    return contents, referrers
+
+
+def unread_links(vault: Vault) -> list[str]:
+    """Return a warning with the files whose links nobody can look at, because they are too large to
+    be read; nothing where there are none (RENAME-15)."""
+    large = vault.too_large()
+    return (
+        [f"Files that are too large to be read keep their links as they are: {listed(large)}."]
+        if large
+        else []
+    )
+
+
+def applied(
+    contents: Mapping[VaultPath, FileContent], planned: Iterable[rewrite.FileEdits]
+) -> PlannedChange:
+    binary = [path for path, content in contents.items() if not content.is_text]
+    warnings = (
+        [f"Files that are not text keep their links as they are: {listed(binary)}."]
+        if binary
+        else []
+    )
+    rewritten_files = []
+    for edits in planned:
+        content = contents[edits.path]
+        body = content.text.body
+        if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
+            lines = Lines(body)
+            changed = sorted({lines.line(edit.span.start) + 1 for edit in changes})
+            rewritten_files.append(
+                Rewritten(content, content.with_body(apply(body, changes)), tuple(changed))
+            )
+        warnings += [
+            f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}"
+            for skipped in edits.skipped
+        ]
+    return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings))
+
+
+SHOWN = 10
+"""Places that a warning lists."""
+
+
+def listed(places: Sequence[str]) -> str:
+    """Return the first places for a warning, and how many more there are."""
+    return name_first(places, SHOWN, "; ")
