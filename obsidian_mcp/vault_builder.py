@@ -225,7 +225,7 @@ class FolderBuilder:
             watcher or Scanning(),
             journal,
             partial(_open_index, cache / f"index{allowed.fingerprint}.sqlite3"),
-            allowed,
+            policy=allowed,
             app=app,
             through_app=through_app,
             calendar=calendar(self._config),

@@ -571,7 +571,7 @@ def test_undo_puts_a_new_note_into_the_trash_where_nothing_may_be_deleted_for_go
         Always(),
         SqliteJournal(root.parent / "s"),
         lambda: open_index(None),
-        Policy(permanent_delete=False),
+        policy=Policy(permanent_delete=False),
     )
     vault.refresh()
     vault.commit("test", [Create("new.md", b"made\n")])
@@ -720,7 +720,9 @@ def test_the_caller_s_last_change_is_looked_for_once_among_many_of_others(root: 
             return found, total
 
     journal = Counting(root.parent / "state")
-    vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None), Policy(hidden=(Globs(["Secret/"]),)))
+    vault = Vault(
+        "v", Disk(root), Always(), journal, lambda: open_index(None), policy=Policy(hidden=(Globs(["Secret/"]),))
+    )
     vault.refresh()
     as_client("assistant", "1").run(vault.commit, "test", [Create("one.md", b"1")])
     hidden = Step("create", "Secret/two.md", after=b"2")

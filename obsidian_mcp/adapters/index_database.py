@@ -14,9 +14,9 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from obsidian_mcp.core.index import index
 from obsidian_mcp.core.index.database import PATIENCE, UNSTORABLE, Busy, Connection, Replaced
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.schema import SCHEMA, VERSION
 from obsidian_mcp.errors import StorageFailed
 
 IDLE_READERS = 4
@@ -59,13 +59,13 @@ _BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 def open_index(file: Path | None) -> Index:
     """Return the index in a file, in memory for None. Never fails: `status().problem` says what was
     wrong."""
-    return Index(IndexDatabase(file, index.SCHEMA, index.VERSION))
+    return Index(IndexDatabase(file, SCHEMA, VERSION))
 
 
 def version_file(place: Path) -> Path:
     """Return the file of this version's index at `place` (INDEX-11), and remove those of other
     versions that have not changed for OTHER_VERSION_SECONDS."""
-    file = place.with_name(f"{place.stem}.{index.VERSION:08x}{place.suffix}")
+    file = place.with_name(f"{place.stem}.{VERSION:08x}{place.suffix}")
     name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
     oldest = time.time() - OTHER_VERSION_SECONDS
     with contextlib.suppress(OSError):

@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.index.database import Replaced
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.ingest import IndexBatch, ingest
 
 from .disk import Disk
 from .index_database import open_index

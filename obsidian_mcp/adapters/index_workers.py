@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.index.index import Busy, IndexBatch, Replaced
+from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.ingest import IndexBatch
 from obsidian_mcp.errors import AppError
 
 from .worker import Worker

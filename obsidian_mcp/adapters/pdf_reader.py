@@ -13,8 +13,9 @@ from obsidian_mcp import logger
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.columns import stored
-from obsidian_mcp.core.index.index import Busy, Record, Replaced
+from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.row_writer import Record
 
 from .index_workers import NICENESS
 from .journal import acquire_lock

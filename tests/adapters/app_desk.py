@@ -191,9 +191,9 @@ def desk(
         Scanning(0),
         SqliteJournal(folder / "state"),
         lambda: open_index(None),
-        policy,
-        command if backend == "cli" else None,
-        through,
+        policy=policy,
+        app=command if backend == "cli" else None,
+        through_app=through,
     )
     settings = Config(backend=backend, allow_eval=allow_eval, read_only=policy.read_only)
     return Desk(root, compose.build(settings).replace(vaults=OneVault(vault, command)), vault, program)

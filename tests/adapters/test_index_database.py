@@ -17,7 +17,7 @@ import pytest
 from obsidian_mcp.adapters.index_database import IndexDatabase, version_file
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.index import Index
-from obsidian_mcp.core.index.indexer import BATCH_FILES
+from obsidian_mcp.core.index.pending_files import BATCH_FILES
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import StorageFailed
 from tests.conftest import is_open

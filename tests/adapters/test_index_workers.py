@@ -24,10 +24,13 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.index import indexer, search_document
+from obsidian_mcp.core.index import pending_files, search_document
+from obsidian_mcp.core.index.database import Replaced
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import Index, IndexBatch, Replaced, ingest
-from obsidian_mcp.core.index.indexer import BATCH_FILES, FRESH_FILES, Indexer
+from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.ingest import IndexBatch, ingest
+from obsidian_mcp.core.index.pending_files import BATCH_FILES, FRESH_FILES
 from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
@@ -135,7 +138,7 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
     vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """INDEX-43"""
-    monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
+    monkeypatch.setattr(pending_files, "BATCH_BYTES", 1_000)
     start(pool_files=1_000_000)
     with limit_call(WITHIN):
         vault.indexer.complete()
@@ -182,7 +185,7 @@ def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
 ) -> None:
     """INDEX-45"""
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
-    monkeypatch.setattr(indexer, "BATCH_BYTES", 1_000)
+    monkeypatch.setattr(pending_files, "BATCH_BYTES", 1_000)
     monkeypatch.setattr(search_document, "FEW_SEGMENTS", 1)
     monkeypatch.setattr(search_document, "MERGED_PAGES", 1)
     start(pool_files=1_000_000)
@@ -287,7 +290,7 @@ SERVER = """
     import sys, time
     from pathlib import Path
     from obsidian_mcp.adapters import index_pool
-    from obsidian_mcp.core.index.index import IndexBatch
+    from obsidian_mcp.core.index.ingest import IndexBatch
 
     def main():
         pool = index_pool.WorkerPool()

@@ -53,9 +53,9 @@ def opened(root: Path) -> Iterator[Opened]:
     """Opens the vault on a disk, with what reports changes and a policy; closes it at the end."""
     vaults: list[Vault] = []
 
-    def open_vault(disk: Disk, reported: Reported, *more: Any) -> Vault:
+    def open_vault(disk: Disk, reported: Reported, **more: Any) -> Vault:
         journal = SqliteJournal(root.parent / "state")
-        vaults.append(Vault("v", disk, reported, journal, lambda: open_index(None), *more))
+        vaults.append(Vault("v", disk, reported, journal, lambda: open_index(None), **more))
         return vaults[-1]
 
     yield open_vault
@@ -474,7 +474,7 @@ def test_a_hidden_file_that_is_reported_stays_hidden(root: Path, opened: Opened)
     """POL-01"""
     reported = Reported()
     allowed = PolicyFile('hidden = ["Secret/", "*.key.md"]').policy("v", str(root))
-    vault = opened(Disk(root), reported, allowed)
+    vault = opened(Disk(root), reported, policy=allowed)
     assert listed(vault) == []
     for name in ("Secret/a.md", "new/b.key.md", "new/c.md", "d.key.md"):
         (root / name).parent.mkdir(exist_ok=True)

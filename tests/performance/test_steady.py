@@ -28,7 +28,7 @@ from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.facts import BODY_LIMIT
-from obsidian_mcp.core.index.index import ingest
+from obsidian_mcp.core.index.ingest import ingest
 from tests.generate import generate
 from tests.index_dump import dump
 from tests.performance.conftest import FIGURES

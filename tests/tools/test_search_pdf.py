@@ -19,7 +19,7 @@ from obsidian_mcp.adapters import pdf_reader
 from obsidian_mcp.adapters.helper_loop import read_message, write_message
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index import extract, search_document
-from obsidian_mcp.core.index.index import Record
+from obsidian_mcp.core.index.row_writer import Record
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.core.memory import MemoryVault

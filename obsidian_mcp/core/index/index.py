@@ -6,77 +6,23 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import time
-import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from obsidian_mcp import __version__, logger
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, DiskFile, may_repeat
-from obsidian_mcp.core.text import analysis
+from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, may_repeat
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
-from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
+from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, search_document
 from .columns import IN_LIST, stored, to_path
-from .database import PATIENCE, UNSTORABLE, Busy, Connection, Database, Replaced
+from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
+from .row_writer import Record, RowWriter, Stat, disk_column, is_there
 from .rows import TABLES
-
-__all__ = ["Busy", "Index", "IndexStatus", "Outdated", "Record", "Replaced", "Stat"]
-
-
-SCHEMA = (
-    "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
-    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB,
-    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL,
-    changed INTEGER NOT NULL)""",
-    *(
-        f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, "
-        f"{', '.join(row._fields)},"
-        " PRIMARY KEY (file, n)) WITHOUT ROWID"
-        for table, row in TABLES.items()
-    ),
-    *(
-        f"CREATE INDEX {table}_by_key ON {table} (key)"
-        for table in ("links", "tags", "aliases", "inline_fields")
-    ),
-    "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
-    # else every change would cost a scan of all files
-    "CREATE INDEX files_by_change ON files (changed)",
-    "CREATE INDEX properties_by_value ON properties (key, value)",
-    *search_document.SCHEMA,
-)
-
-VERSION = (
-    zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode())
-    & 0x7FFFFFFF
-    or 1
-)
-"""Fingerprint of the tables and of the program: files of another one are not used."""
-
-_INSERT = {
-    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
-    for table, row in TABLES.items()
-}
-
-
-Stat = Callable[[str], DiskFile | None]
-"""Looks at a file on disk, as `Files.stat`."""
-
-
-class Record(NamedTuple):
-    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable
-    file, which is tried again at the next start, empty for one that may be saved again with the
-    same size and time (INDEX-03). `facts` is None where the facts of this digest are stored
-    already."""
-
-    entry: FileEntry
-    digest: bytes | None
-    facts: Facts | None
 
 
 class Outdated(NamedTuple):
@@ -160,7 +106,8 @@ class Index:
             entry
             for entry in entries
             if (row := rows_by_path.get(entry.path)) is None
-            or (row.disk, row.size, row.mtime_ns) != (_disk(entry), entry.size, entry.mtime_ns)
+            or (row.disk, row.size, row.mtime_ns)
+            != (disk_column(entry), entry.size, entry.mtime_ns)
             or not row.digest
         ]
         return stale_entries, frozenset(
@@ -235,13 +182,13 @@ class Index:
     ) -> list[FileEntry]:
         with self.database.writing(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
-            batch = _Batch(connection, generation)
+            batch = RowWriter(connection, generation)
             for path in gone:
                 batch.remove(path, stat)
             refused = [
                 record.entry
                 for record in latest.values()
-                if (stat is not None and not _is_there(stat, record.entry)) or not batch.put(record)
+                if (stat is not None and not is_there(stat, record.entry)) or not batch.put(record)
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
@@ -282,99 +229,9 @@ class _Known(NamedTuple):
     digest: bytes | None
 
 
-class _Batch:
-    """One transaction of `Index.store`."""
-
-    def __init__(self, connection: Connection, generation: int) -> None:
-        self._connection = connection
-        self._generation = generation
-        self._stale: list[int] = []
-        """Files whose old rows are deleted."""
-        self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._contents: dict[int, search_document.SearchContent] = {}
-
-    def put(self, record: Record) -> bool:
-        """Store a record; return False when it lacks facts that the index does not have either."""
-        entry, facts_ = record.entry, record.facts
-        stat = (_disk(entry), entry.size, entry.mtime_ns)
-        earlier = self._connection.execute(
-            "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
-        ).fetchone()
-        if earlier and record.digest and earlier[1:] == (entry.size, record.digest):
-            sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
-            self._connection.execute(sql, (*stat, earlier[0]))
-            return True
-        if facts_ is None:
-            return False
-        stored_cells = (record.digest, "\n".join(facts_.warnings), self._generation)
-        if earlier:
-            file = earlier[0]
-            self._stale.append(file)
-            sql = (
-                "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, "
-                "changed = ? WHERE id = ?"
-            )
-            self._connection.execute(sql, (*stat, *stored_cells, file))
-        else:
-            sql = (
-                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)"
-            )
-            file = self._connection.execute(
-                sql, (stored(entry.path), *stat, *stored_cells)
-            ).lastrowid
-        for table, rows in self._new.items():
-            rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
-        self._contents[file] = (
-            # of a file without facts, an exact search looks at the text itself
-            facts_.content
-            if facts_.content.name
-            else search_document.compose(stored(entry.path), "", truncated=True)
-        )
-        return True
-
-    def remove(self, path: VaultPath, stat: Stat | None) -> None:
-        earlier = self._connection.execute(
-            "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (stored(path),)
-        ).fetchone()
-        if earlier is None:
-            return
-        file, disk, *further_cells = earlier
-        spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
-        if stat is None or not _is_there(stat, FileEntry(path, spelling, *further_cells)):
-            self._stale.append(file)
-            self._connection.execute("DELETE FROM files WHERE id = ?", (file,))
-
-    def finish(self) -> bool:
-        """Write what is left; return whether an answer may be different from now on."""
-        for table, rows in self._new.items():
-            old = ((file,) for file in self._stale)
-            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)  # noqa: S608 - our own names
-            self._connection.executemany(_INSERT[table], rows)
-        search_document.write(self._connection, self._stale, self._contents)
-        return bool(self._stale or self._contents)
-
-
 def digest_of(data: bytes) -> bytes:
     """Return the hash that identifies these contents."""
     return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def looked_at(stat: Stat, disk: str) -> DiskFile | None:
-    """Return a file as it is now; None where it is none of the vault's."""
-    try:
-        return stat(disk)
-    except AppError:  # a symbolic link took its place, or the folder cannot be entered any more
-        return None
-
-
-def _is_there(stat: Stat, entry: FileEntry) -> bool:
-    return looked_at(stat, entry.disk) == entry[1:]
-
-
-def _disk(entry: FileEntry) -> bytes | None:
-    """Return how the disk spells a file, None when that is its path."""
-    return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")
 
 
 def _facts(entry: FileEntry, data: bytes) -> Facts:
@@ -390,59 +247,3 @@ def _facts(entry: FileEntry, data: bytes) -> Facts:
 
 
 # Reading, parsing and storing: the same in every process that does it
-
-
-class IndexBatch(NamedTuple):
-    """Files that one transaction stores or deletes; nobody else works on them until they are done
-    or released."""
-
-    entries: tuple[FileEntry, ...]
-    gone: tuple[VaultPath, ...]
-    epoch: int
-    """Of the database that lacks them."""
-
-
-Read = Callable[[FileEntry], bytes]
-"""Gives the first `facts.BODY_LIMIT` bytes of a file. Raises: AppError."""
-
-
-def ingest(
-    index: Index,
-    read: Read,
-    stat: Stat | None,
-    entries: Sequence[FileEntry],
-    gone: Iterable[VaultPath] = (),
-    patience: float = PATIENCE,
-) -> list[FileEntry]:
-    """Make the rows of some files true, and delete those of others, in one transaction. A file that
-    is not as its entry says is stored as it is now; those that changed again are returned
-    (INDEX-04). Raises: Busy, Replaced."""
-
-    def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
-        begun_ns = time.time_ns()
-        contents: list[tuple[FileEntry, bytes | AppError]] = []
-        missing = []
-        for entry in index.stale(wanted):
-            try:
-                data = read(entry)
-                if len(data) == min(entry.size, facts.BODY_LIMIT):
-                    contents.append((entry, data))
-                else:  # another program is writing it
-                    missing.append(entry)
-            except NoteNotFound:
-                missing.append(entry)
-            except AppError as error:
-                contents.append((entry, error))
-        return missing + index.store(index.parse(contents, begun_ns), gone, stat, patience)
-
-    refused = store(entries, gone)
-    if stat is None or not refused:
-        return refused
-    now = [
-        FileEntry(entry.path, *file)
-        for entry in refused
-        if (file := looked_at(stat, entry.disk)) is not None
-    ]
-    unstored = {entry.path for entry in refused}.difference(entry.path for entry in now)
-    unstored.update(entry.path for entry in store(now, ()))
-    return [entry for entry in refused if entry.path in unstored]

@@ -11,7 +11,8 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .index import Index, Record, Stat
+from .index import Index
+from .row_writer import Record, Stat
 
 
 class Background(Protocol):

@@ -12,8 +12,9 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
+from .database import Busy, Replaced
 from .freshness import CURRENT, Freshness, end_of_wait
-from .index import Busy, Read, Replaced
+from .ingest import Read
 
 SCAN_SECONDS = 1.0
 """A search reads files that are not indexed for so long, and stores matches for half as long

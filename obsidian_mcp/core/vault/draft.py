@@ -76,7 +76,7 @@ class DraftVault(Vault):
             scanning,
             vault.journal,
             copied,
-            vault.policy,
+            policy=vault.policy,
             calendar=vault.calendar,
         )
 

@@ -5,41 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
-from obsidian_mcp.core.files.catalog import Catalog, link_target
-from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
+from obsidian_mcp.core.files.catalog import link_target
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
-from obsidian_mcp.core.files.settings import (
-    ENABLED_PLUGINS_FILE,
-    AppSettings,
-    IgnoreFilters,
-    PropertyTypes,
-    app_settings,
-    enabled_plugins,
-    property_types,
-)
-from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
     VaultPath,
     clean,
-    extension,
-    is_note,
 )
-from obsidian_mcp.errors import AppError, NoteNotFound, NotText
+from obsidian_mcp.errors import AppError
 
-from .folders import Folders
-from .listing import Listing
 from .scanning import Dirty
+from .vault_files import VaultFiles
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.graph.graph import Graph
@@ -56,28 +43,15 @@ if TYPE_CHECKING:
     from .operation import Operation
     from .rewritten import Rewritten
 
-_filters_of = lru_cache(IgnoreFilters)
-"""The same object for the same filters."""
-
 Kept = TypeVar("Kept")
 
-_EDITORS = {
-    ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
-    ".base": (
-        "obsidian_create_note with overwrite replaces a base by a whole new text, which is checked "
-        "first."
-    ),
-}
-_NO_EDITOR = (
-    "No tool changes files of this kind; obsidian_move_note and obsidian_delete_note work on "
-    "every file."
-)
 
+class Vault(VaultFiles):
+    """A folder of notes. Every method may be called from any thread.
 
-class Vault:
-    """A folder of notes. Every method may be called from any thread. What answers questions about
-    many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) is loaded at its first use
-    (CLI-20)."""
+    What answers questions about many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) is
+    loaded at its first use (CLI-20).
+    """
 
     def __init__(
         self,
@@ -86,6 +60,7 @@ class Vault:
         dirty: Dirty,
         journal: Journal,
         open_index: Callable[[], Index],
+        *,
         policy: Policy = policy_module.DEFAULT,
         app: Obsidian | None = None,
         through_app: Changer | None = None,
@@ -96,13 +71,8 @@ class Vault:
         stored beside the calls and returns what finds notes by meaning. `app` answers questions for
         the backend `cli`, and `through_app` makes changes instead of `files` where it can
         (specs/obsidian-command.md)."""
-        self.name = name
-        self.catalog = Catalog(read_uri=self._read_uri, root_bytes=len(bytes(files.root)) + 1)
-        """The visible files, since the first `refresh`."""
-        self.files = files
-        self.app = app
+        super().__init__(name, files, dirty, policy=policy, app=app)
         self.journal = journal
-        self.policy = policy
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
@@ -113,7 +83,6 @@ class Vault:
         """Finds notes by their meaning, where the user set it up; known once the index is open."""
         self._beginning = threading.Lock()
         self._is_closed = False
-        self._listing = Listing(files, dirty, policy, self.catalog, self._note)
         self._through_app = through_app
         self._made_changes: Changes | None = None
         self._caught_up: int | None = None
@@ -123,8 +92,6 @@ class Vault:
         again."""
         with suppress(AppError):
             self._caught_up = journal.latest()
-        self.lock = self._listing.lock
-        self.folders = Folders(files, policy, self._listing)
         self.calendar = calendar or Calendar()
 
     @property
@@ -256,38 +223,8 @@ class Vault:
             if self._indexer is not None:
                 self._indexer.close()
 
-    # -- files
-    # ---------------------------------------------------------------------------------------------
-
-    def refresh(self, *, if_listed: bool = False) -> None:
-        """Bring the catalog in step with the disk; `if_listed`: only where it is known."""
-        if not if_listed or self._listing.is_known:
-            self._listing.refresh()
-
-    def look_everywhere(self) -> None:
-        """As `refresh`, with a scan of the whole folder in any case (WATCH-10)."""
-        self._listing.look_everywhere()
-
-    def catch_up(self) -> float | None:
-        """As `refresh`, with a scan if one is due beside the calls; return the seconds until the
-        next one is due."""
-        return self._listing.catch_up()
-
-    @property
-    def is_listed(self) -> bool:
-        """Whether the catalog is known."""
-        return self._listing.is_known
-
-    def named(self, *filenames: str) -> Catalog:
-        """The files of these names, or all where they are known: only names are read, a fifth of a
-        listing's time."""
-        with self.lock:
-            return self.catalog if self.is_listed else self._listing.named(filenames)
-
-    def entries(self) -> list[FileEntry]:
-        """Return every file, sorted by path."""
-        with self.lock:
-            return sorted(self.catalog, key=lambda entry: entry.path)
+    # -- names
+    # ----------------------------------------------------------------------------------------------
 
     def find(self, raw: str) -> FileEntry:
         """Return the file that a name means; see `resolve`."""
@@ -360,125 +297,13 @@ class Vault:
                     return self.catalog.on_disk(disk) or entry
         return entry
 
-    def _read_uri(self, raw: str) -> str:
-        from obsidian_mcp.core.files import uri
-
-        return uri.note_name(raw, self.name, self.files.root)
-
-    def at(self, path: VaultPath) -> FileEntry | None:
-        """Return the file at this path, in any case and normal form."""
-        with self.lock:
-            path_of_entry = self.catalog.at(path)
-            if path_of_entry is not None:  # it may have been deleted a moment ago
-                self._listing.look_at(self.catalog.entry(path_of_entry).disk)
-                path_of_entry = self.catalog.at(path)
-            return None if path_of_entry is None else self.catalog.entry(path_of_entry)
-
-    def look_for(self, disk: str) -> FileEntry | None:
-        """Return a file that the watcher may not have reported yet. Raises: PermissionDenied,
-        StorageFailed."""
-        with self.lock:
-            if not self._listing.visible(disk):
-                return None
-            if self.files.stat(disk) is None:
-                self.files.exists(disk)  # raises for a file that is in the cloud only
-                return None
-            if disk in self.files.spelled([disk]):
-                self._listing.look_at(disk)
-                return self.catalog.on_disk(disk)
-            # on a disk without case, another spelling of a file that only a list has
-            self._listing.rescan()
-            path = self.catalog.at(VaultPath(normal_form(disk)))
-            return None if path is None else self.catalog.entry(path)
-
-    def check_target(self, disk: str, files: Iterable[VaultPath] = ()) -> None:
-        """Refuse a target that may not be seen before an answer can tell whether it is there
-        (POL-01): a file, or a folder with the `files` that go into it. Raises: PermissionDenied."""
-        path = normal_form(disk)
-        if files and self.policy.conceals(f"{path}/"):
-            raise self.policy.refused(path)
-        for file in files or (path,):
-            if not self.policy.visible(file):
-                raise self.policy.refused(file)
-
-    @property
-    def settings(self) -> AppSettings:
-        """The app's current settings of this vault."""
-        return app_settings(self.files.config("app.json"))
-
-    @property
-    def property_types(self) -> PropertyTypes:
-        """The types that the user has currently assigned to properties."""
-        return property_types(self.files.config("types.json"))
-
-    @property
-    def uses_dataview(self) -> bool:
-        """Whether the plugin Dataview is switched on, so that inline fields are properties
-        (DV-19)."""
-        return "dataview" in enabled_plugins(self.files.config(ENABLED_PLUGINS_FILE))
-
     def too_large(self) -> list[VaultPath]:
         """Return the notes and canvases that are too large to be read, by path: a change of many
         files leaves them as they are and names them (INDEX-51)."""
         return sorted(path for path, entry in self.indexer.long_files.items() if entry.is_too_large)
 
-    def hides(self) -> Callable[[str], bool]:
-        """Return the test for files that the user excludes from search, graph, tags and properties
-        (semantics 8.3)."""
-        return self._filters().match
-
-    def _filters(self) -> IgnoreFilters:
-        """Return the current filters: the same object until the settings change."""
-        return _filters_of(self.settings.ignore_filters)
-
-    # -- reading
-    # ----------------------------------------------------------------------------------------------
-
-    def read(self, entry: FileEntry) -> FileContent:
-        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
-        StorageFailed."""
-        try:
-            data = self.files.read(entry.disk)
-        except NoteNotFound:
-            if (
-                self._made_changes is None
-                or (disk := self._made_changes.place_of(entry.disk)) == entry.disk
-            ):
-                raise
-            data = self.files.read(disk)
-        return FileContent(entry, data)
-
-    def read_text(self, entry: FileEntry) -> FileContent:
-        """As `read`, for text only. Raises: NotText."""
-        content = self.read(entry)
-        if not content.is_text:
-            raise NotText(
-                f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).",
-                path=entry.path,
-            )
-        return content
-
-    def read_note(self, entry: FileEntry) -> FileContent:
-        """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change
-        the file."""
-        if not is_note(entry.path):
-            raise NotText(
-                f"{str(entry.path)!r} is not a note, so its text and properties cannot be "
-                "edited: that could break "
-                f"the file. {_EDITORS.get(extension(entry.path), _NO_EDITOR)}",
-                path=entry.path,
-            )
-        return self.read_text(entry)
-
-    def shown(self, entry: FileEntry) -> FileContent:
-        """As `read_text`, for an answer: with the backend `cli` the app has to know the note too;
-        the file counts (APP-FILE-08)."""
-        content = self.read_text(entry)
-        if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
-            with suppress(NoteNotFound):  # the note is too new for the app
-                if not self.app.shows(entry.path, content.data):
-                    return self.read_text(entry)
-        return content
+    def _place_of(self, disk: str) -> str:
+        return disk if self._made_changes is None else self._made_changes.place_of(disk)
 
     # -- changing
     # ----------------------------------------------------------------------------------------------

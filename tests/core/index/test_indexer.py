@@ -14,9 +14,10 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.graph.results import TagUse
 from obsidian_mcp.core.index import indexer
+from obsidian_mcp.core.index.database import Busy
 from obsidian_mcp.core.index.freshness import CURRENT, Answer, Progress
-from obsidian_mcp.core.index.index import Busy
-from obsidian_mcp.core.index.indexer import BATCH_FILES, FIRST_FILES, FRESH_FILES, Indexer
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pending_files import BATCH_FILES, FIRST_FILES, FRESH_FILES
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.vault_path import VaultPath

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract, facts
 from obsidian_mcp.core.index.file_sets import NAMED_FILES
-from obsidian_mcp.core.index.indexer import FRESH_FILES
+from obsidian_mcp.core.index.pending_files import FRESH_FILES
 from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.query.document import Document

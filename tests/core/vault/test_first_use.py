@@ -45,7 +45,7 @@ def vault(tmp_path: Path, opened: Opened) -> Vault:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(f"[[{name}]]\n", encoding="utf-8", newline="\n")
     allowed = PolicyFile('hidden = ["Secret/"]').policy("vault", str(root))
-    return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, allowed)
+    return Vault("vault", Disk(root), Scanning(), SqliteJournal(tmp_path / "state"), opened, policy=allowed)
 
 
 @pytest.mark.parametrize("name", ["Note.md", "NOTE.md", "Other.md", "Caf\u00e9.md", "cafe\u0301.md", "none.md"])

@@ -1,0 +1,85 @@
+"""Tags, properties, aliases and tasks: what the notes of a vault say of themselves.
+
+The app's rules are in semantics 3.4.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from itertools import chain, groupby
+from operator import itemgetter
+
+from obsidian_mcp.core.index.facts import TaskFact
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
+from obsidian_mcp.core.text import tags
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
+
+from . import results
+from .questions import Questions, asked
+
+
+class Metadata(Questions):
+    """Answers questions about tags, properties, aliases and tasks; files that the user hides are
+    left out."""
+
+    @asked
+    def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
+        """Return every tag of the vault with its counts, by name; it counts for every tag above it
+        (semantics 3.4)."""
+        hidden = self._hides()
+        visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
+        return results.tag_uses(rows.column("tags", "tag"), visible_files)
+
+    @asked
+    def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
+        """Return the files with a tag or a descendant of it, by path; a leading `#` and case are
+        ignored."""
+        by_path = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
+        return tuple(
+            results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in by_path
+        )
+
+    @asked
+    def properties(
+        self, rows: Rows, *, inline_fields: bool = True
+    ) -> tuple[results.PropertyUse, ...]:
+        """Return every property of the vault, by name; the inline fields of Dataview too where the
+        vault has them."""
+        tables = self._property_tables() if inline_fields else PROPERTIES
+        hidden = self._hides()
+        cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
+        return results.property_uses(cells, self._numbers(rows, lambda path: not hidden(path)))
+
+    @asked
+    def with_property(self, rows: Rows, name: str) -> tuple[results.PropertyValue, ...]:
+        """Return every file's value of a property, by path; the case of its name is ignored."""
+        key = name.lower()
+        return tuple(
+            results.PropertyValue(path, json.loads(fact.value))
+            for path, fact in self._visible(rows.properties(key, self._property_tables()))
+        )
+
+    def _property_tables(self) -> Sequence[str]:
+        return WITH_INLINE_FIELDS if self._inline_fields() else PROPERTIES
+
+    @asked
+    def by_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
+        """Return the notes that have this alias, compared as file names are."""
+        return tuple(
+            sorted({path for path, _ in self._there(rows.aliases(name_key(name.strip())))})
+        )
+
+    @asked
+    def tasks(
+        self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
+    ) -> list[tuple[VaultPath, TaskFact]]:
+        """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those
+        with one of these marks; every one that may have an id or depend on one; and some others
+        (TASK-130)."""
+        return list(self._there(rows.tasks(days, without_marks)))
+
+    @asked
+    def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:
+        """Return the warnings of every file that could not be read whole."""
+        return dict(self._there(rows.warnings().items()))

@@ -1,0 +1,97 @@
+"""What all questions to the index of one vault share: how they are asked, and of which files.
+
+An answer says how current it is. What is stored of files that are gone, or that the user hides, is
+left out here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import wraps
+from typing import Concatenate, ParamSpec, TypeVar
+
+from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.index.facts import Facts
+from obsidian_mcp.core.index.freshness import CURRENT, Answer
+from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.rows import FileNumbers, Rows
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
+
+T = TypeVar("T")
+P = ParamSpec("P")
+Q = TypeVar("Q", bound="Questions")
+
+
+def asked(
+    question: Callable[Concatenate[Q, Rows, P], T], *, of_all: bool = False
+) -> Callable[Concatenate[Q, P], Answer[T]]:
+    """Make a question to the rows a method that answers it; see `Indexer.ask`."""
+
+    @wraps(question)
+    def answer(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+        return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=of_all)
+
+    return answer
+
+
+def asked_of_all(
+    question: Callable[Concatenate[Q, Rows, P], T],
+) -> Callable[Concatenate[Q, P], Answer[T]]:
+    """As `asked`, for a question whose answer is untrue while a file is not indexed: it waits
+    (INDEX-47)."""
+    return asked(question, of_all=True)
+
+
+class Questions:
+    """Answers questions about one vault, for all threads. `hides` returns, for one question, the
+    test for files that the user hides (semantics 8.3)."""
+
+    def __init__(
+        self,
+        indexer: Indexer,
+        files: FileNumbers,
+        hides: Callable[[], Callable[[str], bool]] = lambda: lambda _: False,
+        inline_fields: Callable[[], bool] = lambda: False,
+        read: Callable[[FileEntry], bytes] | None = None,
+    ) -> None:
+        """`inline_fields` says whether the inline fields of Dataview are properties; `read` reads a
+        file whole, as the indexer does not."""
+        self._indexer = indexer
+        self._files = files
+        self._catalog = files.catalog
+        self._hides = hides
+        self._inline_fields = inline_fields
+        self._read = read or indexer.read
+
+    def facts(self, path: VaultPath) -> Answer[Facts | None]:
+        """Return everything known of one file, a pending one parsed now (INDEX-20); None for no
+        note or canvas."""
+        entry = self._indexer.pending().get(path)
+        cut = (path,) if path in self._indexer.long_files else ()
+        if entry is not None:
+            return Answer(self._parsed(entry), CURRENT, cut)
+        return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT, cut)
+
+    def _parsed(self, entry: FileEntry) -> Facts | None:
+        from obsidian_mcp.core.index import extract
+
+        try:
+            return extract.read_facts(entry.path, self._indexer.read(entry), entry.size)
+        except NoteNotFound:
+            return None
+        except OperationTimeout:
+            raise
+        except AppError as error:
+            return extract.unreadable(error)
+
+    def _there(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        return ((path, fact) for path, fact in located if path in self._catalog)
+
+    def _visible(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+        """Yield what is stored of files that exist and are not hidden."""
+        hidden = self._hides()
+        return ((path, fact) for path, fact in self._there(located) if not hidden(path))
+
+    def _numbers(self, rows: Rows, is_wanted: Callable[[VaultPath], bool]) -> Collection[int]:
+        return {number for number, path in self._files.at(rows).paths.items() if is_wanted(path)}

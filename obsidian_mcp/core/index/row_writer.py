@@ -1,0 +1,122 @@
+"""The rows of files, written and deleted in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.errors import AppError
+
+from . import search_document
+from .columns import stored
+from .database import Connection
+from .facts import Facts
+from .rows import TABLES
+from .schema import INSERT
+
+Stat = Callable[[str], DiskFile | None]
+"""Looks at a file on disk, as `Files.stat`."""
+
+
+class Record(NamedTuple):
+    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable
+    file, which is tried again at the next start, empty for one that may be saved again with the
+    same size and time (INDEX-03). `facts` is None where the facts of this digest are stored
+    already."""
+
+    entry: FileEntry
+    digest: bytes | None
+    facts: Facts | None
+
+
+class RowWriter:
+    """One transaction of `Index.store`."""
+
+    def __init__(self, connection: Connection, generation: int) -> None:
+        self._connection = connection
+        self._generation = generation
+        self._stale: list[int] = []
+        """Files whose old rows are deleted."""
+        self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
+        self._contents: dict[int, search_document.SearchContent] = {}
+
+    def put(self, record: Record) -> bool:
+        """Store a record; return False when it lacks facts that the index does not have either."""
+        entry, facts_ = record.entry, record.facts
+        stat = (disk_column(entry), entry.size, entry.mtime_ns)
+        earlier = self._connection.execute(
+            "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
+        ).fetchone()
+        if earlier and record.digest and earlier[1:] == (entry.size, record.digest):
+            sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
+            self._connection.execute(sql, (*stat, earlier[0]))
+            return True
+        if facts_ is None:
+            return False
+        stored_cells = (record.digest, "\n".join(facts_.warnings), self._generation)
+        if earlier:
+            file = earlier[0]
+            self._stale.append(file)
+            sql = (
+                "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, "
+                "changed = ? WHERE id = ?"
+            )
+            self._connection.execute(sql, (*stat, *stored_cells, file))
+        else:
+            sql = (
+                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)"
+            )
+            file = self._connection.execute(
+                sql, (stored(entry.path), *stat, *stored_cells)
+            ).lastrowid
+        for table, rows in self._new.items():
+            rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
+        self._contents[file] = (
+            # of a file without facts, an exact search looks at the text itself
+            facts_.content
+            if facts_.content.name
+            else search_document.compose(stored(entry.path), "", truncated=True)
+        )
+        return True
+
+    def remove(self, path: VaultPath, stat: Stat | None) -> None:
+        earlier = self._connection.execute(
+            "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (stored(path),)
+        ).fetchone()
+        if earlier is None:
+            return
+        file, disk, *further_cells = earlier
+        spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
+        if stat is None or not is_there(stat, FileEntry(path, spelling, *further_cells)):
+            self._stale.append(file)
+            self._connection.execute("DELETE FROM files WHERE id = ?", (file,))
+
+    def finish(self) -> bool:
+        """Write what is left; return whether an answer may be different from now on."""
+        for table, rows in self._new.items():
+            old = ((file,) for file in self._stale)
+            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)  # noqa: S608 - our own names
+            self._connection.executemany(INSERT[table], rows)
+        search_document.write(self._connection, self._stale, self._contents)
+        return bool(self._stale or self._contents)
+
+
+def looked_at(stat: Stat, disk: str) -> DiskFile | None:
+    """Return a file as it is now; None where it is none of the vault's."""
+    try:
+        return stat(disk)
+    except AppError:  # a symbolic link took its place, or the folder cannot be entered any more
+        return None
+
+
+def is_there(stat: Stat, entry: FileEntry) -> bool:
+    return looked_at(stat, entry.disk) == entry[1:]
+
+
+def disk_column(entry: FileEntry) -> bytes | None:
+    """Return how the disk spells a file, None when that is its path."""
+    return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")

@@ -1,0 +1,47 @@
+"""The tables of the index, and the fingerprint of the program that made them (specs/index.md)."""
+
+from __future__ import annotations
+
+import zlib
+
+from obsidian_mcp import __version__
+from obsidian_mcp.core.text import analysis
+
+from . import facts, search_document
+from .rows import TABLES
+
+SCHEMA = (
+    "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
+    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB,
+    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL,
+    changed INTEGER NOT NULL)""",
+    *(
+        f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, "
+        f"{', '.join(row._fields)},"
+        " PRIMARY KEY (file, n)) WITHOUT ROWID"
+        for table, row in TABLES.items()
+    ),
+    *(
+        f"CREATE INDEX {table}_by_key ON {table} (key)"
+        for table in ("links", "tags", "aliases", "inline_fields")
+    ),
+    "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
+    # else every change would cost a scan of all files
+    "CREATE INDEX files_by_change ON files (changed)",
+    "CREATE INDEX properties_by_value ON properties (key, value)",
+    *search_document.SCHEMA,
+)
+
+
+VERSION = (
+    zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode())
+    & 0x7FFFFFFF
+    or 1
+)
+"""Fingerprint of the tables and of the program: files of another one are not used."""
+
+
+INSERT = {
+    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
+    for table, row in TABLES.items()
+}
