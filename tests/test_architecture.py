@@ -131,3 +131,84 @@ def test_every_rename_and_deletion_is_tried_again_where_windows_refuses_it() -> 
 
     # the first is handed to `patiently` as a whole; a damaged index that stays is another process's, and is given up
     assert uses(*names) == {"adapters/disk.py:_rename_over", "adapters/index_database.py:remove_database"}
+
+
+CUTTERS = {"core/text/fit.py", "errors.py"}
+"""Files that cut to a size: everything, and the middle of an error's message."""
+COUNTED_REST = re.compile(r"\band (?:\{\}|[0-9]+)? ?more\b(?! than)")
+CUT_MARKS = ("…", "...")
+
+
+def text_of(node: ast.AST) -> str:
+    """Return the text of a literal, with `{}` for each value in it; "" for anything else."""
+    match node:
+        case ast.JoinedStr(values):
+            return "".join("{}" if isinstance(part, ast.FormattedValue) else text_of(part) for part in values)
+        case ast.Constant(str(text)):
+            return text
+    return ""
+
+
+def is_cut(node: ast.AST) -> bool:
+    """Return whether an expression is the beginning or end of something: `text[:20]`."""
+    return any(isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Slice) for inner in ast.walk(node))
+
+
+def cuts_in(tree: ast.Module) -> list[int]:
+    """Return the lines that cut a text with a mark, or that say how many more entries there are."""
+    lines = []
+    for node in ast.walk(tree):
+        match node:
+            case ast.JoinedStr():
+                text = text_of(node)
+                cuts = any(mark in text for mark in CUT_MARKS) and is_cut(node)
+                if cuts or COUNTED_REST.search(text):
+                    lines.append(node.lineno)
+            case ast.BinOp(left, ast.Add(), right) | ast.IfExp(body=left, orelse=right):
+                ends = {text_of(left).strip(), text_of(right).strip()}
+                if ends & {*CUT_MARKS} or any(COUNTED_REST.search(end) for end in ends):
+                    lines.append(node.lineno)
+    return lines
+
+
+def test_only_fit_cuts_texts_and_lists_to_a_size() -> None:
+    """TOOL-07: what is cut another way would look whole, or say another way that there is more."""
+    places = {file: lines for file in sources() if file not in CUTTERS if (lines := cuts_in(syntax_tree(file)))}
+
+    assert places == {}
+
+
+def test_a_cut_outside_of_fit_is_noticed() -> None:
+    cut = ('f"{text[:9]}…"', 'text[:9] + "…"', '"…" if start else ""', 'f"{a} and {count} more"', 'f"{text[:2]}..."')
+    assert [cuts_in(ast.parse(source)) for source in cut] == [[1]] * len(cut)
+    for source in ('f"more than {most}"', 'f"give {{op, …}} for {name}"', "text[:9]", 'f"{first} and {second}"'):
+        assert cuts_in(ast.parse(source)) == [], source
+
+
+def test_the_room_of_an_answer_is_counted_in_one_place() -> None:
+    """TOOL-07: what is left of a room is worked out by `fit`, but for what is no list of entries."""
+    counted = {
+        f"{file}:{function.name}"
+        for file in sources()
+        for function in ast.walk(syntax_tree(file))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == "room"
+    }
+
+    assert counted == {
+        "core/text/fit.py:take_fitting",
+        "core/operations/plans.py:_drop_old",  # the memory of plans, of which the newest stays
+        "core/search/first_pass.py:find_covering",
+        "core/search/similar.py:near_duplicates",  # work that a call may take
+        "core/search/groups.py:render_groups",  # what hits leave for the groups without hits
+        "tools/notes.py:_several",  # the last note is cut where it is full
+        "tools/plans.py:lines_of",  # the lines of a hunk, which is cut where it is full
+    }
+
+
+def test_what_is_for_type_checkers_is_asked_of_the_package() -> None:
+    """CLI-20: `typing` takes 3 ms, and two ways to ask would hide which files need it at start."""
+    asked = [file for file, source in sources().items() if re.search(r"typing[. ].*TYPE_CHECKING", source)]
+
+    assert asked == []

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.settings import RegisteredVault, parse_registry
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 

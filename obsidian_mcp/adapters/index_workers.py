@@ -11,9 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from obsidian_mcp import logger
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer

@@ -9,9 +9,8 @@ runs in a process of its own (`media_process`).
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING
 
-from obsidian_mcp import install_command
+from obsidian_mcp import TYPE_CHECKING, install_command
 from obsidian_mcp.errors import NotShowable
 
 if TYPE_CHECKING:

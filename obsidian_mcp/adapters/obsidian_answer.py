@@ -13,6 +13,7 @@ from functools import cached_property
 
 from obsidian_mcp import errors
 from obsidian_mcp.core.calendar.iso import DAY
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound
 
 CARRY_BYTES = 3 * 1024
@@ -39,6 +40,8 @@ _NOISE = (
 _SKIPPED = re.compile(_NOISE + rb"|\r?\n")
 _LEAD = re.compile(rb"(?:\r?\n(?=" + _NOISE + rb"))?(?:" + _NOISE + rb")*(?:\r?\n)?")
 """Noise and one blank line before a text."""
+_CHARACTERS_SHOWN = 200
+"""Of an answer of the app, in an error."""
 _SKIPS = 16
 """Leading lines that may be noise; more are a note's own."""
 
@@ -211,7 +214,7 @@ class ProgramAnswer:
             " The folder of the new path does not exist: make it first." if "ENOENT" in line else ""
         )
         return AppCommandFailed(
-            f"Obsidian refused {self.request.command!r}: {shorten(self.text)}{hint}",
+            f"Obsidian refused {self.request.command!r}: {_quote(self.text)}{hint}",
             command=self.request.command,
             reason=REFUSED,
         )
@@ -222,7 +225,7 @@ class ProgramAnswer:
             return self.refusal_error()
         return AppCommandFailed(
             f"The obsidian command answered {self.request.command!r} with something unknown: "
-            f"{shorten(self.text)!r}. Whether it was carried out is not known: look before "
+            f"{_quote(self.text)!r}. Whether it was carried out is not known: look before "
             "trying again.",
             command=self.request.command,
             reason=OUTCOME_UNKNOWN,
@@ -265,9 +268,8 @@ def is_numbered_sibling(made: str, target: str) -> bool:
     )
 
 
-def shorten(text: str) -> str:
-    """Return a text, cut after 200 characters."""
-    return text if len(text) <= 200 else text[:200] + "…"
+def _quote(text: str) -> str:
+    return cut_text(text, _CHARACTERS_SHOWN)
 
 
 # JSON values
@@ -290,7 +292,7 @@ def json_optional(row: Mapping[str, object], key: str) -> str | None:
 def unexpected_error(value: object) -> AppCommandFailed:
     """Return the error for data of an unknown shape."""
     return AppCommandFailed(
-        f"The obsidian command answered with data of an unknown shape: {shorten(repr(value))}. "
+        f"The obsidian command answered with data of an unknown shape: {_quote(repr(value))}. "
         "This version of "
         "Obsidian may be newer than this program knows."
     )

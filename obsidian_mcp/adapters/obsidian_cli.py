@@ -9,10 +9,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
-from obsidian_mcp import errors
+from obsidian_mcp import TYPE_CHECKING, errors
 from obsidian_mcp.core.files.obsidian import Plugin, Version
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call

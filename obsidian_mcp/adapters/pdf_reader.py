@@ -7,9 +7,9 @@ import time
 from contextlib import nullcontext
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from obsidian_mcp import logger
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.columns import stored

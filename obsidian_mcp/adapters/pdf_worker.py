@@ -16,7 +16,9 @@ import os
 import sys
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from obsidian_mcp import TYPE_CHECKING
 
 from .helper_loop import Message, answer_requests
 

@@ -10,8 +10,9 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.index.columns import stored, to_path
 from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath

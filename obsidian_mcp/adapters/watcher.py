@@ -14,8 +14,8 @@ import warnings
 import weakref
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.vault.scanning import Scanning
 

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from obsidian_mcp.core.text.fit import mark_excerpt
 from obsidian_mcp.core.text.text import printable
 
 Marks = Sequence[tuple[int, int]]
@@ -64,7 +65,7 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
     while end < len(text) and widths[end] <= columns_left:
         columns_left -= widths[end]
         end += 1
-    excerpt = ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+    excerpt = mark_excerpt(text[start:end], cut_before=start > 0, cut_after=end < len(text))
     moved = start - bool(start)
     low, high = int(bool(start)), end - moved
     return excerpt, [

@@ -6,9 +6,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from obsidian_mcp import config
+from obsidian_mcp import TYPE_CHECKING, config
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.errors import AppError, InvalidArguments, VaultNotFound
 from obsidian_mcp.setup.clients import CLIENTS, is_claude_running

@@ -7,8 +7,9 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 

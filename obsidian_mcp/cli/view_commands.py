@@ -9,8 +9,9 @@ import webbrowser
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 

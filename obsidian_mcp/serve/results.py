@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import AppError, InternalError
 
 if TYPE_CHECKING:

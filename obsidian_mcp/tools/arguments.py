@@ -22,6 +22,7 @@ from typing import (
 )
 
 from obsidian_mcp import json_codec, logger
+from obsidian_mcp.core.text.fit import cut_text_within
 from obsidian_mcp.errors import InvalidArguments
 
 HOST_MEMBERS: Final[Mapping[str, str]] = {
@@ -360,4 +361,4 @@ def note_host_member(tool: str, name: str) -> None:
 
 def _show_value(value: object) -> str:
     text = json_codec.encode(value, str).decode()
-    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[: _SHOWN_CHARACTERS - 3]}..."
+    return cut_text_within(text, _SHOWN_CHARACTERS)

@@ -15,6 +15,7 @@ from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.subpath import heading_for_link
 from obsidian_mcp.core.operations.new_file import displaced
 from obsidian_mcp.core.operations.referrers import listed
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
 from obsidian_mcp.core.vault.operation import Create
@@ -207,7 +208,7 @@ def _pdf(
         return _page_image(app, pages_read, data, first, last_asked)
     without = [str(first + number) for number, text in enumerate(texts) if not text.strip()]
     if without:
-        named = ", ".join(without[:PAGES_NAMED]) + (" …" if len(without) > PAGES_NAMED else "")
+        named = name_first(without, PAGES_NAMED)
         pages_read = replace(
             pages_read,
             note=f"Pages without text: {named}. Ask for one of them alone to see its image.",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-from obsidian_mcp import json_codec
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations.batch import CallSequence
@@ -26,7 +26,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument, DryRun, VaultName
 from .offer import CONFIRM, PREFIX, offer_of
-from .paging import FILES_SHOWN, first_of, shown_diff
+from .paging import FILES_SHOWN, first_of, json_size, shown_diff
 from .registry import TOOLS, Outcome, Tool, call, tool
 
 if TYPE_CHECKING:
@@ -167,7 +167,7 @@ def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
         for key, value in outcome.data.items()
         if key not in UNTRUE_LATER and value != [] and (key, value) not in USUAL
     }
-    if len(json_codec.encode(data, asdict)) > ANSWER_BYTES:
+    if json_size(data) > ANSWER_BYTES:
         data = {
             key: value
             for key, value in data.items()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files import bookmarks as stored

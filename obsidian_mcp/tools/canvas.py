@@ -30,6 +30,7 @@ from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
+from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.core.text.text import Text, etag_of, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.operation import Create, Write
@@ -96,9 +97,7 @@ def _render_outline(outlined: CanvasOutline) -> str:
         color = f" color {card.color}" if card.color else ""
         indent = "  " * card.depth
         head = f"{indent}- [{card.id}] {card.kind or 'card'} {where}{color}"
-        shows = card.shows.replace("\r\n", "\n").strip()
-        if len(shows) > CARD_CHARACTERS:
-            shows = f"{shows[:CARD_CHARACTERS]}… ({len(shows) - CARD_CHARACTERS:,} more characters)"
+        shows = cut_and_count(card.shows.replace("\r\n", "\n").strip(), CARD_CHARACTERS)
         lines.append(f"{head}: {shows}".rstrip(": ").replace("\n", f"\n{indent}    "))
     if outlined.edges:
         cards_by_id = {card.id: card for card in outlined.cards}

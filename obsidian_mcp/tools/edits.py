@@ -11,6 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
 from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import check_growth
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.rewritten import stale
@@ -128,7 +129,7 @@ def _warnings(
             heading_key(heading_after.text) for heading_after in parser.parse(after).outline
         }
         if gone := [text for text in below if heading_key(text) not in headings_after]:
-            named = ", ".join(map(repr, gone[: sections.SHOWN]))
+            named = name_first(gone, sections.SHOWN, write=repr)
             warnings.append(f"Headings that were in the section are gone: {named}.")
         if sections.without_heading(before, sections.locate(before, heading), content) != content:
             warnings.append(
@@ -143,7 +144,7 @@ def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
     open."""
     headings_after = Counter(heading.text for heading in parser.parse(after).headings)
     gone = list(Counter(heading.text for heading in parser.parse(before).headings) - headings_after)
-    named = ", ".join(map(repr, gone[: sections.SHOWN]))
+    named = name_first(gone, sections.SHOWN, write=repr)
     return (
         [f"These are no headings now: {named}. Does content end its code blocks and comments?"]
         if gone

@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Name, Offset, VaultName
-from .paging import count_fitting, fitting, next_offset, page_of
+from .paging import count_rows, fitting, next_offset, page_of
 from .registry import tool
 
 
@@ -128,7 +128,7 @@ def get_links(
         )
         for refs, context in zip(lines, contexts, strict=True)
     ]
-    count = count_fitting(listed, linking)
+    count = count_rows(listed, linking)
     totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
     following, notice = (
         next_offset(offset, count, max(totals.values())),

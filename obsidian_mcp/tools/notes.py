@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  an argument is called date
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text import vault_path

@@ -7,13 +7,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import accumulate, groupby, islice, takewhile, zip_longest
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from itertools import groupby, islice, takewhile, zip_longest
+from typing import Any, Final, TypeVar
 
-from obsidian_mcp import json_codec
+from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.fit import take_fitting
-from obsidian_mcp.core.text.text import write_count
+from obsidian_mcp.core.text.fit import LINE_MARK, MARK, count_fitting, cut_text, take_fitting
+from obsidian_mcp.core.text.text import byte_count, write_count
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.committed import Committed
@@ -47,6 +47,11 @@ _LINE_OF_DIFF: Final = re.compile(r"^(.*\n)(\\ No newline.*\n)?", re.MULTILINE)
 """A line of a unified diff, and the mark that it ends without a line end."""
 
 
+def json_size(value: object) -> int:
+    """Return how many bytes a value takes in an answer."""
+    return len(json_codec.encode(value, asdict))
+
+
 def next_offset(offset: int, limit: int, total: int) -> int | None:
     """Return where the next page begins; None after the last one, and where only a count is
     wanted."""
@@ -71,7 +76,7 @@ def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[
     return take_fitting(items, room, lambda item: len(json_codec.encode(item, asdict)) + 1, least)
 
 
-def count_fitting(*columns: Sequence[object]) -> int:
+def count_rows(*columns: Sequence[object]) -> int:
     """Return how many rows of lists that are shown side by side fit an answer, at least one."""
     return len(fitting(zip_longest(*columns, fillvalue=0), least=1))
 
@@ -94,7 +99,7 @@ def cut_diff(diffs: Iterable[str], limit: int = DIFF_CHARACTERS) -> str:
     for diff in diffs:
         text += diff
         if len(text) > limit and not current_call.get().wants_all:
-            return f"{text[:limit]}\n… (cut)\n"
+            return cut_text(text, limit, LINE_MARK)
     return text
 
 
@@ -111,11 +116,11 @@ def shown_diff(diffs: Iterable[str]) -> str:
     kinds = kinds_of_changes(compared)
     unshown_count = len(kinds) - KINDS_SHOWN
     remarks = (
-        [f"… and {write_count(unshown_count, 'other kind')} of changes\n"]
+        [f"{MARK} and {write_count(unshown_count, 'other kind')} of changes\n"]
         if unshown_count > 0
         else []
     )
-    remarks += [f"… (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
+    remarks += [f"{MARK} (of the first {FILES_SHOWN} files)\n"] if next(all_found, "") else []
     return "".join(kinds[:KINDS_SHOWN] + remarks)
 
 
@@ -224,7 +229,7 @@ def changed_files(
 
 def _shorten(line: str) -> str:
     """Return a line of a difference, of which the old and the new one fit an answer together."""
-    return line if len(line) <= SHOWN_BYTES // 3 else f"{line[: SHOWN_BYTES // 3]}…\n"
+    return cut_text(line, SHOWN_BYTES // 3, f"{MARK}\n")
 
 
 def change_made(
@@ -254,8 +259,7 @@ def change_made(
     ]
     new_texts = [] if "old" in answer else new_texts
     data: dict[str, Any] = {"change": change.number}
-    sizes = accumulate(len(operation.after) for operation in new_texts)
-    compared = sum(size <= COMPARED_BYTES for size in sizes)
+    compared = count_fitting((len(operation.after) for operation in new_texts), COMPARED_BYTES)
     if not compared and new_texts:
         first_size = len(new_texts[0].before) + len(new_texts[0].after)
         compared = int(first_size <= MOST_COMPARED_BYTES)
@@ -267,10 +271,9 @@ def change_made(
         ]
     else:
         pieces = kinds_of_changes(diffs)
-    sizes = accumulate(len(piece.encode("utf-8", "surrogateescape")) for piece in pieces)
-    fitting = sum(size <= SHOWN_BYTES for size in sizes)
+    piece_count = count_fitting(map(byte_count, pieces), SHOWN_BYTES)
     left_out = []
-    if more := len(pieces) - fitting:
+    if more := len(pieces) - piece_count:
         left_out.append(
             write_count(more, "line")
             if len(new_texts) == 1
@@ -280,8 +283,8 @@ def change_made(
         left_out.append(write_count(unread, "file"))
     if left_out:
         data["diff_left_out"] = " and ".join(left_out)
-    if fitting:
-        data["diff"] = "".join(pieces[:fitting])
+    if piece_count:
+        data["diff"] = "".join(pieces[:piece_count])
     if any(b"\r\n" in operation.after for operation in texts):
         data["line_ends"] = "CRLF"
     return data

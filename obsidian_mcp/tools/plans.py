@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Annotated, Any
 
-from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded
@@ -19,7 +17,7 @@ from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Argument, VaultName
 from .offer import CONFIRM, PREFIX, offer_of
-from .paging import fitting
+from .paging import fitting, json_size
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -185,7 +183,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
             shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": kept})
         if len(kept) < len(lines):
             return {"hunks": shown, "cut": True}
-        room -= len(json_codec.encode(kept, asdict))
+        room -= json_size(kept)
     return {"hunks": shown, "cut": False}
 
 

@@ -15,7 +15,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Etag, Limit, Offset, Query, VaultName
-from .paging import ChangedFiles, changed_files, count_fitting, next_offset, page_of
+from .paging import ChangedFiles, changed_files, count_rows, next_offset, page_of
 from .registry import tool
 
 
@@ -76,7 +76,7 @@ def get_properties(
         }
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
-    fitting = count_fitting(list(values.items()))
+    fitting = count_rows(list(values.items()))
     if fitting < len(values):
         warning = (
             f"These are the first {fitting} of {len(values)} properties. Name one of the others "
@@ -125,7 +125,7 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
     if name:
         property_uses = vault.graph.with_property(name)
         values = list(property_uses.value[offset : offset + limit])
-        values = values[: count_fitting(values)]
+        values = values[: count_rows(values)]
         following = next_offset(offset, len(values), len(property_uses.value))
         return Properties(
             values=values,

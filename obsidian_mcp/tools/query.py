@@ -7,11 +7,13 @@ from bisect import bisect_right
 from itertools import accumulate
 from typing import Annotated, Any, Literal
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage, shorten_page
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Offset, TableNumber, TableSection, VaultNames
@@ -93,7 +95,7 @@ def _render_answer(result: queries.Found, page: Page) -> dict[str, Any]:
         data = _bound(data, page.offset)
         data["rows"] = rows = fitting(answer.rows, PAGE, least=1)
         count = len(rows)
-        if count == 1 and _size(rows[0]) > PAGE:
+        if count == 1 and len(json_codec.write_compact(rows[0])) > PAGE:
             data["rows"] = [[_shorten(cell) for cell in rows[0]]]
         if answer.paths is not None:
             data["paths"] = answer.paths[:count]
@@ -115,12 +117,12 @@ def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
     data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
     if is_group := "key" in data:
         data["key"] = _shorten(data["key"])
-    if _size(summaries) > (CELL if is_group else PAGE):
+    if len(json_codec.write_compact(summaries)) > (CELL if is_group else PAGE):
         data["summaries"] = {
             of: {name: _shorten(cell) for name, cell in cells.items()}
             for of, cells in summaries.items()
         }
-    if len(groups) > GROUPS or _size(groups) > PAGE:
+    if len(groups) > GROUPS or len(json_codec.write_compact(groups)) > PAGE:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
         some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
@@ -131,10 +133,6 @@ def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
     return data
 
 
-def _size(value: Any) -> int:
-    return len(json.dumps(value, ensure_ascii=False))
-
-
 def _shorten(cell: Any) -> Any:
     text = cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False)
-    return cell if len(text) <= CELL else f"{text[:CELL]}… ({len(text):,} characters)"
+    return cell if len(text) <= CELL else cut_and_count(text, CELL)

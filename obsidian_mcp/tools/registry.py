@@ -16,6 +16,7 @@ from typing import Any, ClassVar, cast
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.errors import (
     AppError,
     ChangeNotFound,
@@ -30,7 +31,7 @@ from . import table
 from .advice import usable_advice
 from .arguments import ToolParameter
 from .offer import CONFIRM, PREFIX, Offer, ToolEntry, offer_of
-from .paging import change_made
+from .paging import change_made, json_size
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.committed import Committed
@@ -200,7 +201,7 @@ class Tool:
             )
         answers: list[dict[str, Any]] = []
         left = app.vaults.names()
-        while left and (not answers or len(json_codec.encode(answers, asdict)) < MOST_BYTES):
+        while left and (not answers or json_size(answers) < MOST_BYTES):
             name = left.pop(0)
             try:
                 answers.append({"vault": name, **self.call(app, {**given, "vault": name}).data})
@@ -256,7 +257,7 @@ def _other_vaults(app: App) -> str:
     """Return what to say where nothing was found and no vault was named; empty where there is only
     one (TOOL-19)."""
     first, *others = app.vaults.names()
-    named = ", ".join(map(repr, others[:VAULTS_NAMED]))
+    named = name_first(others, VAULTS_NAMED, write=repr)
     return (
         f" Only the vault {first!r} was looked at; give vault for others: {named}."
         if others

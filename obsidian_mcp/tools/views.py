@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated, Any
 
 from obsidian_mcp import json_codec
@@ -19,7 +18,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
 from .arguments import Argument, Name, Offset, VaultName
-from .paging import VIEW_BYTES, fitting, page_end
+from .paging import VIEW_BYTES, fitting, json_size, page_end
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -52,11 +51,7 @@ def show_graph(
         }
         if answer.notice:
             data["note"] = answer.notice
-        if (
-            len(json_codec.encode(data, asdict)) <= VIEW_BYTES
-            or node_limit <= 1
-            or current_call.get().wants_all
-        ):
+        if json_size(data) <= VIEW_BYTES or node_limit <= 1 or current_call.get().wants_all:
             return data
         node_limit = min(node_limit, len(near.nodes)) * 9 // 10
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from obsidian_mcp import config
+from obsidian_mcp import TYPE_CHECKING, config
 from obsidian_mcp.computer import registered_vaults, registries
 from obsidian_mcp.core.files.settings import (
     SETTINGS_FOLDER,

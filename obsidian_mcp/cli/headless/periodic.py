@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.periods import ADJECTIVES, Period
 from obsidian_mcp.core.note.edits import add_text
 from obsidian_mcp.core.periodic.notes import first_day, note_day

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.cli.cells import cell_text, separate
 from obsidian_mcp.core.frontmatter import parser, yaml_style
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED

@@ -9,11 +9,11 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from starlette.responses import Response
 
-from obsidian_mcp import __version__
+from obsidian_mcp import TYPE_CHECKING, __version__
 from obsidian_mcp.errors import (
     AppError,
     InternalError,

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
 
+from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.text import BOM, Text, split_lines, write_count
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
@@ -153,7 +154,7 @@ def _read_hunk(
 
 def _malformed_error(lines: Sequence[str], at: int, problem: str) -> InvalidArguments:
     return InvalidArguments(
-        f"Line {at + 1} of the patch is {lines[at][:SHOWN]!r}: {problem}. Send a unified diff.",
+        f"Line {at + 1} of the patch is {_quote(lines[at])}: {problem}. Send a unified diff.",
         argument="patch",
         line=at + 1,
     )
@@ -217,12 +218,12 @@ def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, mo
     if len(found) == 1:
         return found[0]
     if found:
-        places = [at + 1 for at in found[:PLACES_SHOWN]]
+        places = [at + 1 for at in found]
         raise TextNotUnique(
-            f"Hunk {number} of the patch fits at lines {', '.join(map(str, places))} and not at "
-            "the line that it names."
+            f"Hunk {number} of the patch fits at lines {name_first(places, PLACES_SHOWN)} and not "
+            "at the line that it names."
             " Make it from the note as it is now, with more lines around the change.",
-            lines=places,
+            lines=places[:PLACES_SHOWN],
         )
     raise TextNotFound(
         f"Hunk {number} of the patch does not fit: {_difference(texts, old, expected)}. Read the "
@@ -257,11 +258,11 @@ def _difference(texts: Sequence[str], old: Sequence[str], expected: int | None) 
     """The first line that keeps a hunk from fitting."""
     missing = next((line for line in old if line not in texts), None)
     if missing is not None:
-        return f"the line {missing[:SHOWN]!r} is not in the note"
+        return f"the line {_quote(missing)} is not in the note"
     for at, (now, line) in enumerate(zip(texts[expected:], old, strict=False), expected or 0):
         if expected is not None and now != line:
-            return f"line {at + 1} of the note is {now[:SHOWN]!r}, not {line[:SHOWN]!r}"
-    return f"its lines from {old[0][:SHOWN]!r} on do not stand together below the hunk before it"
+            return f"line {at + 1} of the note is {_quote(now)}, not {_quote(line)}"
+    return f"its lines from {_quote(old[0])} on do not stand together below the hunk before it"
 
 
 def _with_line_end(line: str, newline: str) -> str:
@@ -270,3 +271,7 @@ def _with_line_end(line: str, newline: str) -> str:
 
 def _bare(line: str) -> str:
     return line.removesuffix("\n").removesuffix("\r")
+
+
+def _quote(line: str) -> str:
+    return repr(cut_text(line, SHOWN))

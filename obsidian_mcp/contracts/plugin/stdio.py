@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from obsidian_mcp import logger
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.config import Config
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.errors import AppError, InvalidArguments, OperationTimeout, UnknownTool

@@ -16,6 +16,7 @@ from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.subpath import heading_key, section_of
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
 from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.errors import (
@@ -124,11 +125,14 @@ def _heading(parsed: parser.Note, name: str, level: int) -> Heading:
     exact = [heading for heading in candidates if heading.text == name]
     similar = [heading for heading in candidates if heading_key(heading.text) == heading_key(name)]
     if not (found := exact or similar):
-        known = [heading.text for heading in candidates][:HEADINGS_SHOWN]
-        listing = f"The headings are: {', '.join(map(repr, known))}." if known else "There is none."
+        texts = [heading.text for heading in candidates]
+        listed = name_first(texts, HEADINGS_SHOWN, write=repr)
+        listing = f"The headings are: {listed}." if texts else "There is none."
         at_level = f" with level {level}" if level else ""
         raise SectionNotFound(
-            f'Section "{name}"{at_level} not found. {listing}', section=name, headings=known
+            f'Section "{name}"{at_level} not found. {listing}',
+            section=name,
+            headings=texts[:HEADINGS_SHOWN],
         )
     return found[0]
 

@@ -15,6 +15,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.note.links import split_subpath
+from obsidian_mcp.core.text.fit import cut_text
 
 from .dates import parse_date, parse_duration
 from .file_methods import follow_link
@@ -74,7 +75,7 @@ def _number(scope: Scope, _: None, value: Value) -> Value:
 
 
 def _unreadable(value: Value, scope: Scope, expected: str) -> ExpressionError:
-    text = text_of(value, scope.context)[:_MAX_QUOTED]
+    text = cut_text(text_of(value, scope.context), _MAX_QUOTED)
     return ExpressionError(f'Unable to parse "{text}" as a {expected}.')
 
 

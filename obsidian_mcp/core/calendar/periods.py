@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
+
+from obsidian_mcp import TYPE_CHECKING
 
 if TYPE_CHECKING:  # periods are named where no language is needed
     from .locale import Locale

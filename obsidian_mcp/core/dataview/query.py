@@ -40,6 +40,7 @@ from obsidian_mcp.core.note.query_blocks import (
     is_dql,
     is_javascript,
 )
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
@@ -220,7 +221,7 @@ class _Execution:
             value = amount(Scope(self.run, {}))
             if isinstance(value, float):
                 return value
-            text = value_text(value, self.run.settings, self.run.budget)[:MAX_QUOTED]
+            text = cut_text(value_text(value, self.run.settings, self.run.budget), MAX_QUOTED)
             problem = f"limit should be a number, but got '{type_name(value)}' ({text})"
         except ExpressionError as error:
             problem = error.message

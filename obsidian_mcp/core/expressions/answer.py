@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+from obsidian_mcp import TYPE_CHECKING
 
 from .budget import ITEM_UNITS
 from .values import ExpressionError, Value, check_depth

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from obsidian_mcp.core.query import regexp
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.text import Span
 
 from .budget import Budget
@@ -98,8 +99,9 @@ class RegExpValue:
             try:
                 match = regexp.search_within_limit(partial(pattern.search, text, at))
             except TimeoutError:
+                source = cut_text(self.source, _MAX_QUOTED)
                 raise ExpressionError(
-                    f"The regular expression /{self.source[:_MAX_QUOTED]}/ ran for more than "
+                    f"The regular expression /{source}/ ran for more than "
                     f"{regexp.SECONDS:g} s and was stopped."
                 ) from None
             if match is None:

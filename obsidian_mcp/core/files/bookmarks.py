@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.core.text.text import Text
@@ -131,12 +132,12 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
     if len(matches) > 1:
         described = [
             f"{bookmark.kind} {bookmark.target} {bookmark.title}".strip()
-            for bookmark, _, _ in matches[:SHOWN]
+            for bookmark, _, _ in matches
         ]
         raise AmbiguousName(
-            f"{len(matches)} bookmarks are {name!r}: {', '.join(map(repr, described))}. "
+            f"{len(matches)} bookmarks are {name!r}: {name_first(described, SHOWN, write=repr)}. "
             "Give the target or title of one.",
-            candidates=described,
+            candidates=described[:SHOWN],
         )
     bookmark, node, array = matches[0]
     remaining = [JsonItem(item.value, item) for item in array.items if item is not node]

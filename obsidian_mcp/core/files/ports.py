@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 if TYPE_CHECKING:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import ItemsView, Iterable, Mapping
 from contextlib import suppress
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, get_args
+from typing import Any, Literal, NamedTuple, TypeVar, get_args
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED, PropertyType
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.fit import mark_excerpt
 from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, VaultPath, extension, is_note
 from obsidian_mcp.errors import AppError
@@ -211,5 +212,5 @@ def _around(body: str, link: str, start: int) -> str:
     end = len(body) if end < 0 else end
     first = max(begin, start - max(0, CONTEXT - len(link)) // 2)
     last = min(end, first + max(CONTEXT, len(link)))
-    before, after = "…" if first > begin else "", "…" if last < end else ""
-    return before + body[first:last].strip() + after
+    excerpt = body[first:last].strip()
+    return mark_excerpt(excerpt, cut_before=first > begin, cut_after=last < end)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Generic, NamedTuple, TypeVar
 
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import facts
@@ -92,8 +93,7 @@ def describe_cut(paths: Sequence[VaultPath]) -> str | None:
     """Return a sentence with the files that are too long to be indexed whole; None without any."""
     if not paths:
         return None
-    more = f" and {len(paths) - MOST_NAMED} more" if len(paths) > MOST_NAMED else ""
-    named = "; ".join(paths[:MOST_NAMED]) + more
+    named = name_first(paths, MOST_NAMED, "; ")
     mebibytes = facts.BODY_LIMIT // 2**20
     return (
         f"Only the first {mebibytes} MiB are indexed of {named}: this answer has nothing that "

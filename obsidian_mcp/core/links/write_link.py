@@ -9,8 +9,8 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.text.vault_path import (

@@ -11,6 +11,7 @@ from itertools import islice
 
 from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.errors import NotText
 
@@ -72,7 +73,7 @@ def check_edit(path: str, before: str, after: str) -> None:
     if len(lost) <= len(lost_before):
         return
     lines_before = set(lost_before)
-    line = next((line for line in lost if line not in lines_before), lost[-1])[:CHARACTERS_SHOWN]
+    line = next((line for line in lost if line not in lines_before), lost[-1])
     headings = islice(_LANE.finditer(before, parser.text_start(before)), LANES_SHOWN)
     lanes = [heading[1].strip() for heading in headings]
     advice = "Prepend a heading with cards."
@@ -80,8 +81,8 @@ def check_edit(path: str, before: str, after: str) -> None:
         advice = f"Name a lane as heading: {', '.join(map(repr, lanes))}."
     raise NotText(
         f"{path!r} is a Kanban board: when the plugin next writes the file, it would not keep "
-        f"{line!r} as it is. Nothing was written. A card is a list item below a heading "
-        f"(`- [ ] text`), and further lines of it are indented. {advice}",
+        f"{cut_text(line, CHARACTERS_SHOWN)!r} as it is. Nothing was written. A card is a list "
+        f"item below a heading (`- [ ] text`), and further lines of it are indented. {advice}",
         path=path,
     )
 

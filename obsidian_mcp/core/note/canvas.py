@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span

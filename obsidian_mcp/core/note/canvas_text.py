@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import printable
@@ -129,11 +130,12 @@ class CanvasText:
         """
         cards = [card for card in self.cards if name and card.id == name]
         if len(cards) > 1:
-            titles = [_title(card) for card in cards[:CANDIDATES_SHOWN]]
+            titles = [_title(card) for card in cards]
+            named = name_first(titles, CANDIDATES_SHOWN, write=repr)
             raise AmbiguousName(
-                f"{len(cards)} cards have the id {name!r}: {', '.join(map(repr, titles))}. Name "
+                f"{len(cards)} cards have the id {name!r}: {named}. Name "
                 "the one you mean by its text, file or label.",
-                candidates=titles,
+                candidates=titles[:CANDIDATES_SHOWN],
             )
         if cards:
             return cards[0]
@@ -147,16 +149,18 @@ class CanvasText:
             if len(cards) == 1:
                 return cards[0]
             if cards:
-                ids = [card.id for card in cards[:CANDIDATES_SHOWN]]
+                ids = [card.id for card in cards]
+                named = name_first(ids, CANDIDATES_SHOWN, write=repr)
                 raise AmbiguousName(
-                    f"{len(cards)} cards are {name!r}: {', '.join(map(repr, ids))}. Give the id "
-                    "of the one you mean.",
-                    candidates=ids,
+                    f"{len(cards)} cards are {name!r}: {named}. Give the id of the one you mean.",
+                    candidates=ids[:CANDIDATES_SHOWN],
                 )
-        choice = [f"{card.id} {_title(card)!r}" for card in self.cards[:CANDIDATES_SHOWN]]
+        choice = name_first(
+            self.cards, CANDIDATES_SHOWN, write=lambda card: f"{card.id} {_title(card)!r}"
+        )
         raise InvalidArguments(
             f"There is no card {name!r} on the canvas. "
-            + (f"Cards are {', '.join(choice)}." if choice else "It has no cards."),
+            + (f"Cards are {choice}." if choice else "It has no cards."),
             argument="card",
         )
 
@@ -285,4 +289,4 @@ def _short_names(card: CanvasObject) -> list[str]:
 
 
 def _title(card: CanvasObject) -> str:
-    return next(iter(_whole_names(card)), str(card.values.get("type", "")))[:TITLE_SHOWN]
+    return cut_text(next(iter(_whole_names(card)), str(card.values.get("type", ""))), TITLE_SHOWN)

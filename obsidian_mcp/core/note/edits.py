@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import (
     UNREADABLE,
     Lines,
@@ -377,9 +378,7 @@ def _end_line(content: str, newline: str) -> str:
 
 def list_line_numbers(lines: Sequence[int]) -> str:
     """Return the numbers of the first lines as a text."""
-    return ", ".join(map(str, lines[:LINES_SHOWN])) + (
-        " and more" if len(lines) > LINES_SHOWN else ""
-    )
+    return name_first(lines, LINES_SHOWN)
 
 
 def _describe_repetition(body: str, find: str) -> TextNotUnique:

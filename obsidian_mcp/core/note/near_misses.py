@@ -7,7 +7,7 @@ import unicodedata
 from itertools import islice
 
 from obsidian_mcp.core.text.call import checked
-from obsidian_mcp.core.text.fit import cut_text
+from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.text import common_start, split_lines
 from obsidian_mcp.errors import TextNotFound
@@ -66,7 +66,7 @@ def _find_other_spelling(body: str, find: str) -> tuple[int, str] | None:
             pairs[f"{_spell(present[0])} for {_spell(unit)}"] = None
     line = body.count("\n", 0, place.start()) + 1
     text = cut_text(place[0], TEXT_SHOWN)
-    differences = ", ".join(list(pairs)[:PAIRS_SHOWN]) or "another normal form"
+    differences = name_first(list(pairs), PAIRS_SHOWN) or "another normal form"
     return (
         line,
         f"Line {line} has it with {differences}. It must be given as it stands there: {text}",
@@ -104,12 +104,16 @@ def _find_deviation(body: str, find: str) -> tuple[int, str] | None:
     present = _strip_line_ends(body[start : start + 2 * len(find)])
     same = next((i for i, line in enumerate(lines) if present[i : i + 1] != [line]), len(lines) - 1)
     number = body.count("\n", 0, start) + 1 + same
-    actual = repr(present[same][:TEXT_SHOWN]) if same < len(present) else "the end of the note"
-    expected = repr(lines[same][:TEXT_SHOWN])
+    actual = _quote(present[same]) if same < len(present) else "the end of the note"
+    expected = _quote(lines[same])
     return (
         number,
         f"It begins at line {number - same}, but line {number} is {actual}, not {expected}.",
     )
+
+
+def _quote(line: str) -> str:
+    return repr(cut_text(line, TEXT_SHOWN))
 
 
 def _strip_line_ends(text: str) -> list[str]:
@@ -125,6 +129,6 @@ def _nearest(body: str, find: str) -> tuple[int, str] | None:
         return None
     line = present[near[0]]
     return line, (
-        f"The nearest is line {line}: {near[0][:TEXT_SHOWN]!r}. It must match exactly, spaces and "
+        f"The nearest is line {line}: {_quote(near[0])}. It must match exactly, spaces and "
         "line breaks too."
     )

@@ -6,7 +6,9 @@ Also the language in which a text is meant (NOTE-91, QUERIES-03, DV-01).
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
+
+from obsidian_mcp import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .parser import Note

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
 from obsidian_mcp.core.text.text import Lines, Span, printable
 from obsidian_mcp.errors import SectionNotFound
@@ -102,10 +103,10 @@ def lines_of_equal(body: str, name: str) -> list[int]:
 def _describe_missing(parsed: parser.Note, name: str) -> SectionNotFound:
     """Return the error for a name that no part of the note has, with the nearest names."""
     if name.strip().startswith("^"):
-        ids = [f"^{block.id}" for block in parsed.block_ids[:SHOWN]]
-        choice = f"Its blocks are {', '.join(ids)}." if ids else "It has no block ids."
+        ids = [f"^{block.id}" for block in parsed.block_ids]
+        choice = f"Its blocks are {name_first(ids, SHOWN)}." if ids else "It has no block ids."
         message = f"The note has no block {name.strip()!r}. {choice}"
-        return SectionNotFound(message, heading=name, blocks=ids)
+        return SectionNotFound(message, heading=name, blocks=ids[:SHOWN])
     texts = [printable(heading.text) for heading in parsed.headings[:MOST_SEARCHED]]
     near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     choice = "It has no headings."

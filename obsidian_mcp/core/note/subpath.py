@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Span, printable
 

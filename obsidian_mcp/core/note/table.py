@@ -8,6 +8,7 @@ from itertools import chain, pairwise, repeat
 from typing import NamedTuple
 
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Lines, Span, printable, split_lines
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
 
@@ -128,12 +129,15 @@ def locate(body: str, number: int = 0, section: str = "", line: int = 0) -> Loca
 
 
 def _describe_choice(tables: Sequence[LocatedTable], place: str) -> str:
-    choices = "; ".join(
-        f"{number}: line {entry.line}, {' | '.join(entry.table.columns)}"
-        for number, entry in enumerate(tables[:TABLES_SHOWN], 1)
+    choices = name_first(
+        list(enumerate(tables, 1)),
+        TABLES_SHOWN,
+        "; ",
+        lambda numbered: (
+            f"{numbered[0]}: line {numbered[1].line}, {' | '.join(numbered[1].table.columns)}"
+        ),
     )
-    more = " and more" if len(tables) > TABLES_SHOWN else ""
-    return f"The note has {len(tables)} tables{place}. Give the number of one: {choices}{more}."
+    return f"The note has {len(tables)} tables{place}. Give the number of one: {choices}."
 
 
 def write_table(body: str, located: LocatedTable, table: Table) -> str:

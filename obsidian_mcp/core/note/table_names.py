@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .table import Row
@@ -127,14 +128,14 @@ class RowNames:
         numbers = self._with_cells(texts)
         says = f"begin with {name!r}" if isinstance(name, str) else f"have {dict(name)}"
         if len(numbers) > 1:
-            choices = ", ".join(map(str, numbers[:CHOICES_SHOWN]))
+            choices = name_first(numbers, CHOICES_SHOWN)
             message = f"{len(numbers)} rows {says}: {choices}. Give the number of the one you mean."
             raise AmbiguousName(message)
         if numbers:
             return numbers[0]
         if isinstance(name, str) and (number := _number_in(name.strip())) is not None:
             return number
-        first_cells = ", ".join(repr(row.cell(0)) for row in self._rows[:CHOICES_SHOWN])
+        first_cells = name_first(self._rows, CHOICES_SHOWN, write=lambda row: repr(row.cell(0)))
         message = f"No rows of the table {says}. Rows begin with {first_cells}."
         raise InvalidArguments(message, argument="row")
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.periods import Period
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
@@ -29,6 +30,7 @@ from obsidian_mcp.core.periodic.templater import (
     render,
     take_cursor,
 )
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key, parse
 from obsidian_mcp.core.vault.operation import Create
@@ -102,7 +104,7 @@ class Templates:
             return self._vault.catalog.entry(path)
         named = [str(entry.path) for entry in templates]
         if named:
-            advice = f"Templates there are: {', '.join(map(repr, named[:SHOWN]))}."
+            advice = f"Templates there are: {name_first(named, SHOWN, write=repr)}."
         elif self.folders:
             advice = f"The templates folder {self.folders[0]!r} is empty."
         else:
@@ -286,7 +288,7 @@ class PeriodicNotes:
             headings = [heading.text for heading in parser.parse(self._fill(located).text).outline]
             if headings:
                 error.message += (
-                    f" Its template has the headings {', '.join(headings[: sections.SHOWN])}."
+                    f" Its template has the headings {name_first(headings, sections.SHOWN)}."
                 )
         return error
 

@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note import parser

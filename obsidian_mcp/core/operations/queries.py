@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.dataview.settings import (
     SETTINGS_FILE,
     DataviewSettings,

@@ -10,8 +10,8 @@ from datetime import date
 from functools import cache, partial
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.days import Days
 from obsidian_mcp.core.calendar.iso import calendar_day, find_days
 from obsidian_mcp.core.calendar.moment_parse import parse_moment

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters

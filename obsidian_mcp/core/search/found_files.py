@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .hits import Order
 from .plan import SearchPlan
 from .second_pass import Fields
 from .signals import Item
 from .snapshot import Snapshot
-
-if TYPE_CHECKING:
-    pass
 
 
 class Found(NamedTuple):

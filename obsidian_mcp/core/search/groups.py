@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import dropwhile, islice
 
 from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.text.fit import cut_text, take_fitting
 from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
 from .found_files import Found
-from .hit_size import as_json, fitted, hit_size, room_for
+from .hit_size import fitted, room_for, size_in_answer
 from .hits import Facet, Group, Grouped, Hit, Request
-from .plan import shorten
 from .remarks import remark_of
 from .render import Renderer
 from .signals import Item
@@ -51,38 +52,18 @@ def render_groups(result: Found, request: Request, by: Facet) -> Grouped:
     page = rows[request.offset : request.offset + request.limit]
     items = [item for _, item in page]
     render = Renderer(result, items, request.snippets)
-    page_groups: list[Group] = []
-    entries, current, hits = 0, None, list[Hit]()
-    for name, item in page:
-        its: list[Hit] = []
-        opened = (
-            None
-            if name == current
-            else Group(shorten(name, GROUP_CHARACTERS), len(groups[name]), its)
-        )
-        remaining = room - (_group_size(opened) if opened is not None else 0)
-        hit = render.hit(item)
-        if not entries:
-            hit = fitted(hit, remaining)
-        elif hit_size(hit) > remaining:
-            break
-        if opened is not None:
-            page_groups.append(opened)
-            current, hits = name, its
-        hits.append(hit)
-        room = remaining - hit_size(hit)
-        entries += 1
-    for name in (
-        islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS)
-        if entries
-        else ()
-    ):
-        group = Group(shorten(name, GROUP_CHARACTERS), len(groups[name]))
-        room -= _group_size(group)
-        if room < 0:
-            break
-        page_groups.append(group)
-    following = request.offset + entries
+    later_groups: list[Group] = []
+    entries = take_fitting(_entries(groups, page, render), room, _entry_size)
+    if not entries:  # else a client that asks for the next page would never get past a long hit
+        first = _entries(groups, page[:1], render)
+        entries = [(group, fitted(hit, room - _group_size(group))) for group, hit in first]
+    if entries:
+        room -= sum(map(_entry_size, entries))
+        current = page[len(entries) - 1][0]
+        later = islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS)
+        later_groups = take_fitting((_group(name, groups) for name in later), room, size_in_answer)
+    page_groups = [*_with_hits(entries), *later_groups]
+    following = request.offset + len(entries)
     next_offset = following if entries and following < len(rows) else None
     return Grouped(
         result.total,
@@ -95,8 +76,42 @@ def render_groups(result: Found, request: Request, by: Facet) -> Grouped:
     )
 
 
-def _group_size(group: Group) -> int:
-    return len(as_json({"group": group.group, "count": group.count, "hits": []})) + 1
+_Entry = tuple[Group | None, Hit]
+"""A hit of a page, with its group where that begins."""
+
+
+def _entries(
+    groups: Mapping[str, Sequence[Item]], page: Iterable[tuple[str, Item]], render: Renderer
+) -> Iterator[_Entry]:
+    current = None
+    for name, item in page:
+        yield None if name == current else _group(name, groups), render.hit(item)
+        current = name
+
+
+def _group(name: str, groups: Mapping[str, Sequence[Item]]) -> Group:
+    return Group(cut_text(name, GROUP_CHARACTERS), len(groups[name]))
+
+
+def _entry_size(entry: _Entry) -> int:
+    """Return the characters that a hit adds to an answer, with its group where that begins."""
+    group, hit = entry
+    return _group_size(group) + size_in_answer(hit)
+
+
+def _group_size(group: Group | None) -> int:
+    return 0 if group is None else size_in_answer(group)
+
+
+def _with_hits(entries: Iterable[_Entry]) -> list[Group]:
+    groups: list[Group] = []
+    hits: list[Hit] = []
+    for group, hit in entries:
+        if group is not None:
+            hits = []
+            groups.append(replace(group, hits=hits))
+        hits.append(hit)
+    return groups
 
 
 def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:

@@ -16,11 +16,6 @@ PART_WORDS = 4
 """Words of the vocabulary that stand for a part of a word where results are ranked."""
 
 
-def shorten(text: str, limit: int) -> str:
-    """Return the beginning of a text, at most so many characters of it."""
-    return text if len(text) <= limit else f"{text[:limit].rstrip()}…"
-
-
 def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
     """Return words that follow each other as an expression of the full-text index; `prefix`: the
     last may go on."""

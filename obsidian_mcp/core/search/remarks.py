@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from obsidian_mcp.core.text.analysis import fold, plain
 from obsidian_mcp.core.text.fit import cut_text
 
 from .found_files import Found
-
-if TYPE_CHECKING:
-    pass
-
 
 REMARK_CHARACTERS = 500
 """Most of a remark on how the files were found."""

@@ -6,15 +6,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.fit import Room, take_fitting
 
 from .found_files import Found
-from .hit_size import fitted, hit_size, room_for
+from .hit_size import fitted, room_for, size_in_answer
 from .hits import Hit, Hits, Request, Snippet
 from .remarks import remark_of
 from .second_pass import read_fields
@@ -48,15 +49,14 @@ def render_page(result: Found, request: Request) -> Hits:
     page = result.items[request.offset : request.offset + request.limit]
     render = Renderer(result, page, request.snippets, passages=request.passages)
     hits: list[Hit] = []
+    left = Room(room)
     for item in page:
         hit = render.hit(item)
-        size = hit_size(hit)
-        if not hits and size > room:
-            hit = fitted(hit, room)
-        elif size > room:
+        if not left.take(size_in_answer(hit)):
+            if not hits:  # else a client that goes on with the next page never gets past this hit
+                hits.append(fitted(hit, room))
             break
         hits.append(hit)
-        room -= size
     following = request.offset + len(hits)
     next_offset = following if hits and following < result.total else None
     return Hits(result.total, hits, next_offset, widened, result.snapshot.notice, result.note)
@@ -71,12 +71,8 @@ def _render_lines(result: Found, request: Request) -> Hits:
     )
     hits = list(map(render.hit, result.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
-    page_lines: list[Snippet] = []
-    for snippet in lines[request.offset : request.offset + request.limit]:
-        room -= hit_size(Hit(VaultPath(""), snippets=[snippet]))
-        if room < 0 and page_lines:
-            break
-        page_lines.append(snippet)
+    asked_lines = lines[request.offset : request.offset + request.limit]
+    page_lines = take_fitting(asked_lines, room, size_in_answer, least=1)
     following = request.offset + len(page_lines)
     next_offset = following if page_lines and following < len(lines) else None
     hits = [replace(hit, snippets=page_lines) for hit in hits if page_lines]

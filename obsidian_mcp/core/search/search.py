@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.indexer import Indexer

@@ -8,16 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from obsidian_mcp.core.index.facts import HeadingFact
+from obsidian_mcp.core.text.fit import MARK, cut_text, mark_excerpt
 
 from .hits import Snippet
-from .plan import shorten
-
-if TYPE_CHECKING:
-    pass
-
 
 LINE_CHARACTERS = 160
 """Most of a line that is shown."""
@@ -80,7 +76,7 @@ def choose(
             part = _part_of(headings, end)
         else:
             excerpt, marks = around(text, start, places_in[start])
-        heading = shorten(_valid(part.text), HEADING_CHARACTERS) if part and part.level else None
+        heading = cut_text(_valid(part.text), HEADING_CHARACTERS) if part and part.level else None
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start
@@ -198,12 +194,15 @@ def around(
         last = first + limit
     part = text[first:last]
     excerpt = part.strip()
-    before = "…" if first > start else ""
-    zero = first + len(part) - len(part.lstrip()) - len(before)
-    low, high = len(before), len(before) + len(excerpt)
+    is_cut = first > start
+    low = len(MARK) if is_cut else 0
+    zero, high = first + len(part) - len(part.lstrip()) - low, low + len(excerpt)
     clipped = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
     marks = tuple(sorted([(begin, stop) for begin, stop in clipped if begin < stop]))
-    return before + _valid(excerpt) + ("…" if last < end else ""), marks
+    excerpt = _valid(excerpt)
+    if is_cut or last < end:
+        excerpt = mark_excerpt(excerpt, cut_before=is_cut, cut_after=last < end)
+    return excerpt, marks
 
 
 def _body_start(text: str) -> int:

@@ -12,11 +12,11 @@ from typing import Any, get_args
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
+from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.vault_path import basename
 from obsidian_mcp.errors import InvalidArguments
 
 from .hits import Facet, FacetKind, Order
-from .plan import shorten
 from .signals import Item
 from .snapshot import Snapshot
 
@@ -138,7 +138,7 @@ def shown_values(
         case "property":
             values = snapshot.signals.read_values(by.property, items)
             texts = {
-                number: shorten(in_one_line(value), VALUE_CHARACTERS)
+                number: cut_text(in_one_line(value), VALUE_CHARACTERS)
                 for number, value in values.items()
             }
             return lambda item: texts.get(item.number)

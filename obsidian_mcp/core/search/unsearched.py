@@ -7,6 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from obsidian_mcp.core.index import facts, search_document
 from obsidian_mcp.core.query.nodes import And, Not, Or, QueryNode, ScopedQuery
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import too_large
 from obsidian_mcp.core.text.vault_path import VaultPath, is_pdf
 
@@ -57,9 +58,7 @@ def describe_problems(problems: Sequence[str]) -> str | None:
     """Return a sentence with the first of some problems, each with its file; None without any."""
     if not problems:
         return None
-    others = len(problems) - MOST_PROBLEMS
-    more = f"; and {others} more" if others > 0 else ""
-    return f"Not searched whole: {'; '.join(problems[:MOST_PROBLEMS])}{more}."
+    return f"Not searched whole: {name_first(problems, MOST_PROBLEMS, '; ')}."
 
 
 def _describe_unreadable(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import groupby
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.core.expressions.answer import Page
+from obsidian_mcp.core.text.fit import MARK, count_fitting, cut_text
 from obsidian_mcp.core.text.text import printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
@@ -188,20 +189,34 @@ def shorten_page(page: TaskPage, offset: int, max_characters: int = PAGE_CHARACT
     groups = page.groups or [GroupEntry([], list(entries))]
     places = [(tuple(group.names), place) for group in groups for place in group.tasks]
     room = max_characters - len(page.explanation or "")
-    tasks: dict[str, TaskEntry] = {}
+    count = count_fitting(_sizes(places, entries), room, least=1)
+    if count >= len(places):
+        return page
+    first_places = places[:count]
+    return replace(
+        page,
+        tasks=[entries[place] for place in dict.fromkeys(place for _, place in first_places)],
+        groups=None if page.groups is None else _group(first_places),
+        next_offset=offset + count,
+    )
+
+
+def _sizes(
+    places: Iterable[tuple[tuple[str, ...], str]], entries: Mapping[str, TaskEntry]
+) -> Iterator[int]:
+    """Yield the characters that each place adds to an answer.
+
+    The names of a group count where it begins, and a task where it comes first: a task may stand in
+    several groups, and is answered once.
+    """
     names_above: tuple[str, ...] = ()
-    for count, (names, place) in enumerate(places):
-        room -= len(place) + (0 if place in tasks else _size(entries[place]))
-        room -= sum(map(len, names)) if names != names_above else 0
-        if room < 0 and count:
-            return replace(
-                page,
-                tasks=list(tasks.values()),
-                groups=None if page.groups is None else _group(places[:count]),
-                next_offset=offset + count,
-            )
-        tasks[place], names_above = entries[place], names
-    return page
+    counted: set[str] = set()
+    for names, place in places:
+        new_names = names if names != names_above else ()
+        new_entry = 0 if place in counted else _size(entries[place])
+        yield len(place) + new_entry + sum(map(len, new_names))
+        names_above = names
+        counted.add(place)
 
 
 def _group(places: Iterable[tuple[tuple[str, ...], str]]) -> list[GroupEntry]:
@@ -216,7 +231,7 @@ def _cut_short(entry: TaskEntry) -> TaskEntry:
     Its path and line say where the whole is.
     """
     cut: dict[str, Any] = {
-        name: f"{value[:TEXT_CHARACTERS]}… (cut)"
+        name: cut_text(value, TEXT_CHARACTERS, f"{MARK} (cut)")
         for name in ("text", "description", "recurrence", "heading")
         if (value := getattr(entry, name)) is not None and len(value) > TEXT_CHARACTERS
     }
@@ -250,4 +265,4 @@ def _parts(value: str | list[str] | None) -> list[str]:
 
 def _size(entry: TaskEntry) -> int:
     members = {name: value for name, value in asdict(entry).items() if value is not None}
-    return len(json.dumps(members, ensure_ascii=False))
+    return len(json_codec.write_compact(members))

@@ -8,6 +8,7 @@ from enum import IntEnum
 
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
@@ -141,9 +142,8 @@ def _choose(matches: Sequence[Checkbox], name: str, settings: TaskSettings) -> C
         if len(boxes) == 1:
             return boxes[0]
     places = [f"{box.path}:{box.line}" for box in matches]
-    more = f" and {len(places) - MAX_PLACES} more" if len(places) > MAX_PLACES else ""
     raise TextNotUnique(
-        f"{len(matches)} tasks are called {name!r}: {', '.join(places[:MAX_PLACES])}{more}. "
+        f"{len(matches)} tasks are called {name!r}: {name_first(places, MAX_PLACES)}. "
         "Name the note and the line.",
         places=places[:MAX_PLACES],
     )
@@ -153,9 +153,8 @@ def _list_lines(boxes: Sequence[Checkbox]) -> str:
     """Return the sentence that says where the tasks of a note stand."""
     if not boxes:
         return "The note has no tasks."
-    lines = ", ".join(str(box.line) for box in boxes[:MAX_PLACES])
-    more = " …" if len(boxes) > MAX_PLACES else ""
-    return f"Tasks stand in line{'s' if len(boxes) > 1 else ''} {lines}{more}."
+    lines = name_first(boxes, MAX_PLACES, write=lambda box: str(box.line))
+    return f"Tasks stand in line{'s' if len(boxes) > 1 else ''} {lines}."
 
 
 def list_checkboxes(path: str, note: Note) -> list[Checkbox]:

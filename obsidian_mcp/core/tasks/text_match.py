@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import QueryInvalid
 
 from .explanation import Explanation

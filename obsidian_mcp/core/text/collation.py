@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+
+from obsidian_mcp import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pyuca.collator import Collator_10_0_0

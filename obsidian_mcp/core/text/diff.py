@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 
 from .call import checkpoint
+from .fit import LINE_MARK, cut_text
 from .line_matcher import LineMatcher
 from .text import split_lines
 
@@ -41,8 +42,7 @@ def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> st
 
 def short_diff(path: str, before: str, after: str) -> str:
     """Return `diff` for an error's message, cut to CHARACTERS_IN_ERROR."""
-    text = diff(path, before, after)
-    return text if len(text) <= CHARACTERS_IN_ERROR else f"{text[:CHARACTERS_IN_ERROR]}\n… (cut)\n"
+    return cut_text(diff(path, before, after), CHARACTERS_IN_ERROR, LINE_MARK)
 
 
 def _range(first: int, count: int) -> str:

@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 from obsidian_mcp.errors import StorageFailed
 
+from .fit import name_first
+
 BOM = "\ufeff"
 UNREADABLE = "\ufffd"
 """Replaces a byte that is not UTF-8, and half of a surrogate pair, wherever a text is shown."""
@@ -251,6 +253,4 @@ def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> l
 
 
 def _list_lines(numbers: list[int]) -> str:
-    first_numbers = ", ".join(map(str, numbers[:_LINES_SHOWN]))
-    more = f" and {len(numbers) - _LINES_SHOWN} more" if len(numbers) > _LINES_SHOWN else ""
-    return f"line{'s' if len(numbers) > 1 else ''} {first_numbers}{more}"
+    return f"line{'s' if len(numbers) > 1 else ''} {name_first(numbers, _LINES_SHOWN)}"

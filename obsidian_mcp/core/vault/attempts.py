@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import NoteExists, StaleEtag
 
 if TYPE_CHECKING:

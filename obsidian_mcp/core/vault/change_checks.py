@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from obsidian_mcp.core.files.spellings import normal_form
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, check_size
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, extension
 from obsidian_mcp.errors import InvalidArguments
@@ -58,5 +59,5 @@ def _problem(disk: str, data: bytes) -> str | None:
                 str(mistake) for mistake in validate_base(Text.decode(data).body) if mistake.refused
             ]
             if refused:
-                return f"The base is not readable: {'; '.join(refused[:MISTAKES_SHOWN])}"
+                return f"The base is not readable: {name_first(refused, MISTAKES_SHOWN, '; ')}"
     return None

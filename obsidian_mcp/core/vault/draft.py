@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.errors import InvalidArguments

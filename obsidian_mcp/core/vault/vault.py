@@ -6,8 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import link_target

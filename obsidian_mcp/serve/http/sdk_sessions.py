@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.types import Message
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Peer

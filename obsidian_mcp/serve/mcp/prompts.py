@@ -17,6 +17,7 @@ from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.fit import MARK, UNCOUNTED, cut_text
 from obsidian_mcp.core.text.text import hidden_text_warnings, printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
@@ -120,11 +121,9 @@ def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS
     rest."""
     body = printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
-    cut = ""
-    if len(body) > limit:
-        cut = f"\n[… {len(body) - limit:,} more characters: obsidian_read_note with offset {limit}]"
-        body = body[:limit]
-    return f'<note path="{entry.path}" modified="{entry.modified}">\n{body}{cut}\n</note>'
+    how = f"{len(body) - limit:,} more characters: obsidian_read_note with offset {limit}"
+    beginning = cut_text(body, limit, f"\n[{MARK} {how}]")
+    return f'<note path="{entry.path}" modified="{entry.modified}">\n{beginning}\n</note>'
 
 
 def number(text: str, name: str, least: int, greatest: int) -> int:
@@ -371,7 +370,7 @@ def plan_from_tasks(
         "out. Refer to each task by its note as [[Name]]. Look into a note with "
         "obsidian_read_note where a task is not "
         f"clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
-        + (_bullets(lines[:TASKS], "") + ("\n… and more" if len(lines) > TASKS else ""))
+        + (_bullets(lines[:TASKS], "") + (f"\n{UNCOUNTED}" if len(lines) > TASKS else ""))
         + "".join(f"\n\n{sentence}" for sentence in notice)
     )
 

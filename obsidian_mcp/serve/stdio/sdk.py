@@ -6,8 +6,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.serve.dispatch import Peer
 from obsidian_mcp.serve.jsonrpc import Message, RequestId, notification
 from obsidian_mcp.serve.sdk_messages import rewrite_request, write_introduction
