@@ -115,7 +115,7 @@ def watch(folder: Path, report: Callable[[], None]) -> Watcher:
 def remote_filesystem(path: str) -> str:
     """Return the type of the file system that holds a path, where the system does not report
     changes of other computers on it; empty for any other."""
-    from obsidian_mcp.adapters.watcher import REMOTE, filesystem_of
+    from obsidian_mcp.adapters.filesystems import REMOTE, filesystem_of
 
     kind = filesystem_of(path)
     return kind if kind in REMOTE else ""

@@ -23,7 +23,8 @@ import psutil
 import pytest
 
 from obsidian_mcp.adapters import processes
-from obsidian_mcp.adapters.disk import Disk, exchange
+from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.renames import exchange
 
 LATE_SECONDS = 10_413_792_000
 """2300-01-01, in seconds since the epoch."""

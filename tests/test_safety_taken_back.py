@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.adapters import begun_steps
+from obsidian_mcp.adapters import begun_steps, renames
 from obsidian_mcp.adapters import disk as disk_module
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import DiskPlace
@@ -93,7 +93,7 @@ def test_a_burst_of_lines_in_the_moment_of_a_write_is_kept_whole(
     root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SAFE-08: the first line meets the old file before it is swapped out, the second the new one before it goes."""
-    swap, lines = disk_module.exchange, iter([b"first\n", b"second\n"])
+    swap, lines = renames.exchange, iter([b"first\n", b"second\n"])
 
     def swap_after_a_line(place: DiskPlace, name: str) -> bool:
         with (root / "0.md").open("ab") as file:

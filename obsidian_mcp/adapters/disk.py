@@ -8,11 +8,7 @@ import contextlib
 import errno
 import itertools
 import os
-import stat as stat_module
-import sys
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Literal
 
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
@@ -28,6 +24,7 @@ from .place import (
     patiently,
     translate_error,
 )
+from .renames import discard, exchange, place_new, rename, rename_new, replace, temporary_file
 
 TRASH_FOLDER = ".trash"
 _ASIDE = ".aside"
@@ -278,176 +275,3 @@ def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
                 f"There is already a file {printable(target)!r}.", path=printable(target)
             ) from error
         raise translate_error(error, disk, doing) from error
-
-
-# Renames, and the metadata of files
-
-
-def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> str:
-    """Create a synced file with `data` beside a place, with the metadata of the open file `like`;
-    return its name."""
-    name = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
-    descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
-    try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(descriptor, left) :]
-        if like is not None:
-            take_over(like, descriptor)
-        os.fsync(descriptor)
-    except BaseException:
-        os.close(descriptor)
-        discard(place, name)
-        raise
-    os.close(descriptor)
-    return name
-
-
-def place_new(place: DiskPlace, temporary: str) -> None:
-    """Rename the synced file to its final name: link() and Windows' rename() refuse an existing
-    target."""
-    if os.name == "nt":
-        patiently(lambda: os.rename(temporary, place.name))
-        return
-    try:
-        os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-    except (
-        OSError
-    ):  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
-        rename_new(DiskPlace(place.folder, temporary), place)
-    else:
-        discard(place, temporary)
-
-
-def rename_new(old: DiskPlace, new: DiskPlace) -> None:
-    """Rename, never over another file. Raises: FileExistsError, OSError."""
-    if _rename_with("exclusive", old, new):
-        return
-    if new.there():  # this disk cannot rename exclusively: check, then rename
-        raise FileExistsError(errno.EEXIST, "exists", new.name)
-    rename(old, new)
-
-
-def rename(old: DiskPlace, new: DiskPlace) -> None:
-    """Rename, over another file where the system does so. Raises: OSError."""
-    patiently(lambda: os.rename(old.name, new.name, src_dir_fd=old.folder, dst_dir_fd=new.folder))
-
-
-def replace(place: DiskPlace, temporary: str) -> None:
-    """Put a temporary file in its place. Raises: OSError."""
-    patiently(lambda: _rename_over(temporary, place.name, place.folder))
-    place.sync()
-
-
-def exchange(place: DiskPlace, name: str) -> bool:
-    """Swap two files of one folder in one step; False where the disk or system cannot. Raises:
-    OSError."""
-    return _rename_with("exchange", DiskPlace(place.folder, name), place)
-
-
-_UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
-_FLAGS = {
-    "renameat2": {"exclusive": 1, "exchange": 2},
-    "renameatx_np": {"exclusive": 4, "exchange": 2},
-}
-"""RENAME_NOREPLACE and RENAME_EXCHANGE of Linux, RENAME_EXCL and RENAME_SWAP of macOS."""
-
-
-def _rename_with(kind: Literal["exclusive", "exchange"], old: DiskPlace, new: DiskPlace) -> bool:
-    """Rename with a flag of the system; False where there is none. Raises: OSError."""
-    if old.folder is None or new.folder is None:
-        return False
-    import ctypes  # readers do without
-
-    library = ctypes.CDLL(None, use_errno=True)
-    name = next((name for name in _FLAGS if hasattr(library, name)), None)
-    if name is None:
-        return False
-    function = getattr(library, name)
-    function.argtypes = (
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_int,
-        ctypes.c_char_p,
-        ctypes.c_uint,
-    )
-    if not function(
-        old.folder, os.fsencode(old.name), new.folder, os.fsencode(new.name), _FLAGS[name][kind]
-    ):
-        return True
-    problem = ctypes.get_errno()
-    if problem in _UNSUPPORTED:
-        return False
-    raise OSError(problem, os.strerror(problem), old.name)
-
-
-def discard(place: DiskPlace, name: str) -> None:
-    """Remove a temporary file beside a place if it is there."""
-    with contextlib.suppress(OSError):
-        patiently(lambda: os.unlink(name, dir_fd=place.folder))
-
-
-COPYFILE_ACL_AND_XATTR = 0b101
-
-
-def take_over(source: int, target: int) -> None:
-    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the
-    system allows."""
-    if sys.platform == "win32":  # `replace` does it
-        return
-    facts = os.fstat(source)
-    own = os.fstat(target)
-    if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
-        try:
-            os.fchown(target, facts.st_uid, facts.st_gid)
-        except (
-            OSError
-        ):  # only the administrator may give a file away; a group of one's own is possible
-            with contextlib.suppress(OSError):
-                os.fchown(target, -1, facts.st_gid)
-    os.fchmod(target, stat_module.S_IMODE(facts.st_mode))
-    _take_over_attributes(source, target)
-    born = getattr(facts, "st_birthtime", None)
-    if born is not None and sys.platform == "darwin":
-        # A modification time before the time of creation sets that too (utimes(2)); then the real
-        # one is set.
-        os.utime(target, ns=(facts.st_atime_ns, int(born * 1e9)))
-        os.utime(target)
-
-
-def _take_over_attributes(source: int, target: int) -> None:
-    """The access control list is one of the attributes on Linux, and has a call of its own on
-    macOS."""
-    if sys.platform == "darwin":
-        import ctypes  # readers do without
-
-        ctypes.CDLL(None).fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
-    elif sys.platform == "linux":
-        with contextlib.suppress(OSError):  # a disk without attributes
-            wanted = os.listxattr(source)
-            for name in os.listxattr(target):
-                if name not in wanted:  # the folder's default list
-                    with contextlib.suppress(OSError):
-                        os.removexattr(target, name)
-            for name in wanted:
-                with contextlib.suppress(OSError):  # one that only the system may set
-                    os.setxattr(target, name, os.getxattr(source, name))
-
-
-def _rename_over(temporary: str, name: str, folder: int | None) -> None:
-    """Rename the file `temporary` over the file `name`, both in one open folder or whole paths.
-    Raises: OSError."""
-    # ReplaceFile keeps the time of creation, the access control list and the streams of the file it
-    # replaces. That is renamed first: a process may die before the new file has the name.
-    if sys.platform == "win32":
-        import ctypes
-
-        replaced = Path(DiskPlace(folder, name).replaced)
-        if ctypes.windll.kernel32.ReplaceFileW(name, temporary, str(replaced), 0x2, None, None):
-            with contextlib.suppress(OSError):
-                patiently(replaced.unlink)
-            return
-        if replaced.exists() and not Path(name).exists():  # it stopped half-way
-            replaced.rename(name)
-    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

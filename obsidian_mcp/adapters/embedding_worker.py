@@ -14,7 +14,7 @@ from obsidian_mcp import logger
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.errors import AppError
 
-from .journal import acquire_lock
+from .file_lock import acquire_lock
 from .worker import Worker
 
 BATCH_FILES: Final = 4

@@ -14,10 +14,10 @@ from pathlib import Path
 from obsidian_mcp.core.files.ports import DiskFile, nearest_time
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable, too_large
-from obsidian_mcp.errors import InvalidName, PermissionDenied, StorageFailed
+from obsidian_mcp.errors import InvalidName, PermissionDenied
 
+from .cloud import STUB, check_readable, in_cloud, not_downloaded
 from .place import (
-    ABSENT,
     BINARY,
     CLOEXEC,
     FOLDER,
@@ -30,10 +30,12 @@ from .place import (
     TEMP_PREFIX,
     DiskPlace,
     below_a_file,
+    check_absent,
     disconnected_error,
     is_link,
     leads_elsewhere,
     long_path,
+    make_folders,
     patiently,
     real_path,
     symbolic_link_error,
@@ -42,27 +44,8 @@ from .place import (
 
 PIECE = 1024 * 1024
 """Bytes of one further read of a file that grows while it is read."""
-STUB = ".icloud"
-"""Ends the name of the hidden file that iCloud puts in the place of one that it has evicted:
-`.Note.md.icloud`."""
 
 _READING = os.O_RDONLY | NOFOLLOW | NONBLOCK | BINARY | CLOEXEC
-
-
-def in_cloud(facts: os.stat_result) -> bool:
-    """Whether a file's content is only in a cloud: reading would download it or wait forever
-    (SAFE-14)."""
-    return bool(
-        getattr(facts, "st_flags", 0) & _DATALESS
-        or getattr(facts, "st_file_attributes", 0) & _RECALLED
-    )
-
-
-_DATALESS = 0x4000_0000
-"""SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
-_RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
-"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on
-demand."""
 
 
 def _disk_file(disk: str, facts: os.stat_result) -> DiskFile:
@@ -134,7 +117,7 @@ class VaultFolder:
             else:
                 path = self._joined(folders, disk)
                 if make:
-                    _make_folders(path, disk)
+                    make_folders(path, disk)
                 yield DiskPlace(None, os.path.join(path, name))
         except OSError:
             self.check()
@@ -258,7 +241,7 @@ class VaultFolder:
                 if self._is_folder(entry)
             ]
         except OSError as error:
-            _check_absent(error, disk, "listing")
+            check_absent(error, disk, "listing")
             return None
 
     def _entries(self, folder: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -313,7 +296,7 @@ class VaultFolder:
             with self.place(disk) as place:
                 facts = place.real(disk)
         except OSError as error:
-            _check_absent(error, disk, "reading")
+            check_absent(error, disk, "reading")
             return None
         return _disk_file(disk, facts) if stat_module.S_ISREG(facts.st_mode) else None
 
@@ -336,7 +319,7 @@ class VaultFolder:
                 self.check()
                 self._check_stub(place, disk)
         except OSError as error:
-            _check_absent(error, disk, "reading")
+            check_absent(error, disk, "reading")
         return False
 
     def read(self, disk: str, limit: int | None = None) -> bytes:
@@ -367,7 +350,7 @@ class VaultFolder:
             # download it
             before = None if self._relative_calls else known or place.real(disk)
             if before is not None:
-                _check_readable(before, disk, in_cloud=self._in_cloud(before))
+                check_readable(before, disk, in_cloud=self._in_cloud(before))
             opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
             try:
                 descriptor = opening()
@@ -379,7 +362,7 @@ class VaultFolder:
         try:
             facts = before or os.fstat(descriptor)
             if before is None:
-                _check_readable(facts, disk, in_cloud=self._in_cloud(facts))
+                check_readable(facts, disk, in_cloud=self._in_cloud(facts))
             yield descriptor, facts.st_size
         finally:
             os.close(descriptor)
@@ -389,38 +372,13 @@ class VaultFolder:
         file."""
         name = disk.rpartition("/")[2]
         if DiskPlace(place.folder, place.beside(f".{name}{STUB}")).there():
-            raise _not_downloaded(disk)
+            raise not_downloaded(disk)
 
     def config(self, name: str) -> bytes | None:
         try:
             return (self._settings / name).read_bytes()
         except OSError:
             return None
-
-
-def _make_folders(path: str, disk: str) -> None:
-    """Create the folders of a path. Raises: InvalidName where one of them is a file; OSError."""
-    try:
-        os.makedirs(path, exist_ok=True)
-    except OSError as error:  # each system has another one for it
-        if any(above.is_file() for above in (Path(path), *Path(path).parents)):
-            raise below_a_file(disk) from error
-        raise
-
-
-def _check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:
-    """Raises: StorageFailed for a file in the cloud, FileNotFoundError for what is no regular
-    file."""
-    if in_cloud:
-        raise _not_downloaded(disk)
-    if not stat_module.S_ISREG(facts.st_mode):
-        raise FileNotFoundError(errno.ENOENT, "not a regular file")
-
-
-def _check_absent(error: OSError, disk: str, doing: str) -> None:
-    """Raises: AppError where an error says anything but that a file is not there."""
-    if error.errno not in ABSENT:
-        raise translate_error(error, disk, doing) from error
 
 
 def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
@@ -434,14 +392,3 @@ def read_bytes(descriptor: int, size: int, most: int | None = None) -> bytes:
     while parts[-1]:  # the file is being written, or its disk returns it in pieces
         parts.append(os.read(descriptor, PIECE))
     return b"".join(parts)[:most]
-
-
-def _not_downloaded(disk: str) -> StorageFailed:
-    return StorageFailed(
-        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was "
-        "neither read nor changed. "
-        "Open it once in the Obsidian app or have the cloud keep it on this device, then try "
-        "again.",
-        path=printable(disk),
-        downloaded=False,
-    )

@@ -21,21 +21,12 @@ from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .begun_steps import BegunSteps
+from .file_lock import acquire_lock
+from .journal_pruning import KEEP_BYTES, PRUNE_EVERY, prune, size_in_use
 
-KEEP_DAYS = 60
-KEEP_CHANGES = 200
-"""The latest changes are kept whatever their age: a clock that jumps ahead must not empty the
-journal (SAFE-12)."""
-KEEP_BYTES = 500_000_000
-"""Journal size on disk above which the oldest changes go first."""
-PRUNE_EVERY = 100
-"""Number of changes between two checks of age."""
 LOCK_SECONDS = 10.0
 """A writer waits this long for another one: a change takes milliseconds, a large move some
 seconds."""
-POLL_SECONDS = 0.002
-"""Interval at which a waiting program tries the lock; another one holds it for some
-milliseconds."""
 ETAG_DIGITS = 16
 FULL_BYTES = 100_000
 """A disk with less free space is called full when it refuses a write."""
@@ -73,28 +64,6 @@ _PROCESS = os.urandom(8).hex()
 def digest_of(data: bytes) -> str:
     """Return the name under which a content is stored."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()
-
-
-def acquire_lock(file: Path | str, patience: float = 0.0) -> contextlib.closing[sqlite3.Connection]:
-    """Return the lock of a file, which is made, held until it is closed or the process dies. It is
-    a lock of SQLite's, which is loaded anyway and knows each system. Raises: TimeoutError after
-    `patience` seconds, OSError."""
-    end = time.monotonic() + patience
-    try:
-        connection = sqlite3.connect(file, timeout=0, isolation_level=None)
-    except sqlite3.Error as error:
-        raise OSError(str(error)) from error
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = OFF")  # nothing is written
-            connection.execute("BEGIN EXCLUSIVE")
-            return contextlib.closing(connection)
-        except sqlite3.Error as error:
-            is_held = error.sqlite_errorcode == sqlite3.SQLITE_BUSY
-            if not is_held or time.monotonic() >= end:
-                connection.close()
-                raise (TimeoutError if is_held else OSError)(str(error)) from error
-        time.sleep(POLL_SECONDS)
 
 
 class SqliteJournal:
@@ -213,7 +182,7 @@ class SqliteJournal:
     def finish(self, number: int) -> None:
         with self._database() as database:
             database.execute("UPDATE change SET done = 1 WHERE number = ?", (number,))
-            is_full = self._size(database) > self._keep_bytes
+            is_full = size_in_use(database) > self._keep_bytes
         if is_full or number % PRUNE_EVERY == 0:
             try:
                 self.prune()
@@ -306,40 +275,9 @@ class SqliteJournal:
             return zlib.decompress(rows[0][0]) if len(rows) == 1 else None
 
     def prune(self) -> None:
-        """Delete changes older than KEEP_DAYS, then the oldest until the rest fits into KEEP_BYTES;
-        never the last."""
+        """Delete the oldest changes; see `journal_pruning`."""
         with self._database() as database:
-            database.execute(
-                "DELETE FROM change WHERE done = 1 AND time < ? AND number <= ("
-                "SELECT coalesce(max(number), 0) FROM change) - ?",
-                (self._clock() - KEEP_DAYS * 86_400, KEEP_CHANGES),
-            )
-            self._forget_unused(database)
-            while self._size(database) > self._keep_bytes:
-                numbers = database.execute(
-                    "SELECT number FROM change WHERE done = 1 ORDER BY number"
-                ).fetchall()
-                oldest = numbers[: max(len(numbers) // 10, 1)]
-                if len(numbers) < 2:
-                    break
-                database.executemany("DELETE FROM change WHERE number = ?", oldest)
-                self._forget_unused(database)
-
-    def _forget_unused(self, database: sqlite3.Connection) -> None:
-        database.execute(
-            "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS "
-            "NOT NULL "
-            "UNION SELECT after FROM step WHERE after IS NOT NULL)"
-        )
-
-    def _size(self, database: sqlite3.Connection) -> int:
-        """Return the bytes of the file that are in use; the pages of deleted changes are filled
-        again."""
-        values = ("page_count", "freelist_count", "page_size")
-        pages, free, page_bytes = (
-            int(database.execute(f"PRAGMA {name}").fetchone()[0]) for name in values
-        )
-        return (pages - free) * page_bytes
+            prune(database, self._clock(), self._keep_bytes)
 
     def close(self) -> None:
         with self._mutex:

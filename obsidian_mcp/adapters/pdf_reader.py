@@ -17,8 +17,8 @@ from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.row_writer import Record
 
+from .file_lock import acquire_lock
 from .index_workers import NICENESS
-from .journal import acquire_lock
 from .media import INSTALL
 from .worker import Worker
 

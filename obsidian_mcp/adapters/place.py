@@ -282,3 +282,19 @@ def disconnected_error(root: Path) -> VaultNotFound:
         "folder again, then repeat this.",
         vault=root.name,
     )
+
+
+def make_folders(path: str, disk: str) -> None:
+    """Create the folders of a path. Raises: InvalidName where one of them is a file; OSError."""
+    try:
+        os.makedirs(path, exist_ok=True)
+    except OSError as error:  # each system has another one for it
+        if any(above.is_file() for above in (Path(path), *Path(path).parents)):
+            raise below_a_file(disk) from error
+        raise
+
+
+def check_absent(error: OSError, disk: str, doing: str) -> None:
+    """Raises: AppError where an error says anything but that a file is not there."""
+    if error.errno not in ABSENT:
+        raise translate_error(error, disk, doing) from error

@@ -19,6 +19,8 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.vault.scanning import Scanning
 
+from .filesystems import REMOTE, filesystem_of
+
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
@@ -45,15 +47,6 @@ folder."""
 WAKE_SECONDS = 0.2
 """On Windows watchdog reports changes when none has come for so long."""
 
-REMOTE = {
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "vboxsf", "fuse.sshfs", "fuse.rclone", "drvfs",
-    "afs", "afpfs", "ceph", "webdav",
-}  # fmt: skip
-"""File systems on which the kernel does not report the changes of other clients."""
-SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
-"""How the path of a folder of another computer begins on Windows, also of one behind the letter of
-a mapped drive and of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other
-paths that begin so."""
 
 WATCHES_EACH_FOLDER = sys.platform not in ("darwin", "win32")
 """Whether the system watches each folder by itself, and watchdog has to know where each is now."""
@@ -136,32 +129,9 @@ class Watcher:
             log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
             return
         try:
-            from watchdog.events import FileSystemEventHandler
-            from watchdog.observers import Observer
-            from watchdog.utils import BaseThread
-
-            # it finds a new folder twice, and prints the list of all folders then
-            warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
-            logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
-            report = self.report
-
-            class Handler(FileSystemEventHandler):
-                def on_any_event(self, event: FileSystemEvent) -> None:
-                    goes = event.is_directory and event.event_type in GOING
-                    for path in (event.src_path, event.dest_path):
-                        if path:
-                            report(os.fsdecode(path), is_folder=event.is_directory, goes=goes)
-
-            with _starting:
-                before = threading.enumerate()
-                observer = Observer(timeout=WAKE_SECONDS)
-                observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
-                observer.start()
-                started = [
-                    thread for thread in threading.enumerate() if isinstance(thread, BaseThread)
-                ]
-            _check_room(observer)
-        except Exception as error:  # noqa: BLE001  whatever the system's watcher raises, scans take its place
+            observer, threads = self._observe()
+        # whatever the system's watcher raises, scans take its place
+        except Exception as error:  # noqa: BLE001
             if self._live:  # perhaps the system watches no folder twice
                 self.start()
                 return
@@ -173,13 +143,45 @@ class Watcher:
             if not self._stopped:
                 replaced, self._observer = self._observer, observer
                 self._watched = watched
-                self._threads = [thread for thread in started if thread not in before]
+                self._threads = threads
                 self._live = self._blind = True
                 self._is_caught_up = False
         if replaced is not None:
             _end(replaced)
         if not self._stopped:
             self._notify()
+
+    def _observe(self) -> tuple[BaseObserver, list[threading.Thread]]:
+        """Have watchdog report what happens in the folder; return its observer, and the threads
+        that bring the reports. Raises: whatever the system's watcher raises."""
+        from watchdog.events import FileSystemEventHandler
+        from watchdog.observers import Observer
+        from watchdog.utils import BaseThread
+
+        # it finds a new folder twice, and prints the list of all folders then
+        warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
+        logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
+        report = self.report
+
+        class Handler(FileSystemEventHandler):
+            def on_any_event(self, event: FileSystemEvent) -> None:
+                goes = event.is_directory and event.event_type in GOING
+                for path in (event.src_path, event.dest_path):
+                    if path:
+                        report(os.fsdecode(path), is_folder=event.is_directory, goes=goes)
+
+        with _starting:
+            before = threading.enumerate()
+            observer = Observer(timeout=WAKE_SECONDS)
+            observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
+            observer.start()
+            threads: list[threading.Thread] = [
+                thread
+                for thread in threading.enumerate()
+                if isinstance(thread, BaseThread) and thread not in before
+            ]
+        _check_room(observer)
+        return observer, threads
 
     def stop(self) -> None:
         """Stop to watch."""
@@ -389,14 +391,3 @@ def _changes() -> list[type[FileSystemEvent]]:
         events.DirMovedEvent,
         events.DirDeletedEvent,
     ]
-
-
-def filesystem_of(root: str) -> str:
-    """Return the type of the file system that holds `root`, "" where it is unknown."""
-    if root.startswith(SHARE) and not root.startswith(DEVICES):
-        return "cifs"
-    from . import processes  # psutil not before somebody watches
-
-    mounts = {point.rstrip(os.sep): kind for point, kind in processes.mounts().items()}
-    holding = [point for point in mounts if root == point or root.startswith(point + os.sep)]
-    return mounts[max(holding, key=len)] if holding else ""

@@ -12,7 +12,7 @@ import pytest
 
 from obsidian_mcp.adapters import processes
 from obsidian_mcp.adapters.app_process import AppProcess, is_app
-from obsidian_mcp.adapters.watcher import filesystem_of
+from obsidian_mcp.adapters.filesystems import filesystem_of
 from obsidian_mcp.setup.clients import is_claude_running
 
 MAC = "/Applications/Obsidian.app/Contents"

@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import place
-from obsidian_mcp.adapters.disk import Disk, exchange
-from obsidian_mcp.adapters.folder import in_cloud
+from obsidian_mcp.adapters.cloud import in_cloud
+from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import RELATIVE_CALLS, TEMP_PREFIX, DiskPlace, long_path
+from obsidian_mcp.adapters.renames import exchange
 from obsidian_mcp.errors import (
     InvalidName,
     NoteExists,

@@ -13,7 +13,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from obsidian_mcp.adapters.journal import KEEP_CHANGES, PRUNE_EVERY, SqliteJournal
+from obsidian_mcp.adapters.journal import SqliteJournal
+from obsidian_mcp.adapters.journal_pruning import KEEP_CHANGES, PRUNE_EVERY
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.text import etag_of

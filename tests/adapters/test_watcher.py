@@ -18,10 +18,11 @@ import pytest
 from watchdog.observers.api import EventEmitter
 
 from obsidian_mcp.adapters.disk import Disk
+from obsidian_mcp.adapters.filesystems import REMOTE, filesystem_of
 from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.adapters.journal import SqliteJournal
-from obsidian_mcp.adapters.watcher import MOST_PATHS, REMOTE, Watcher, filesystem_of, relative_path
+from obsidian_mcp.adapters.watcher import MOST_PATHS, Watcher, relative_path
 from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.operations import bulk, move
