@@ -25,8 +25,6 @@ def in_cloud(facts: os.stat_result) -> bool:
 
 _DATALESS = 0x4000_0000
 """SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
-
-
 _RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
 """FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on
 demand."""

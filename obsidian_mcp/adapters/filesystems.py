@@ -9,8 +9,6 @@ REMOTE = {
     "afs", "afpfs", "ceph", "webdav",
 }  # fmt: skip
 """File systems on which the kernel does not report the changes of other clients."""
-
-
 SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
 """How the path of a folder of another computer begins on Windows, also of one behind the letter of
 a mapped drive and of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other

@@ -84,8 +84,6 @@ def exchange(place: DiskPlace, name: str) -> bool:
 
 
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
-
-
 _FLAGS = {
     "renameat2": {"exclusive": 1, "exchange": 2},
     "renameatx_np": {"exclusive": 4, "exchange": 2},

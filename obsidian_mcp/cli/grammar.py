@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.tools.offer import ToolEntry
 
 FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
-_DASHED: Final = "Put -- before a text that begins with a dash."
 
 
 class CommandArgument:
@@ -110,6 +109,11 @@ class Subcommand:
         ]
         return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *places])
 
+    @property
+    def advice(self) -> str:
+        """The sentence that names its help."""
+        return f" See {' '.join(['obsidian-mcp', *self.name.split(), '--help'])}."
+
 
 class Reading:
     """The words of a command as far as they say what they are."""
@@ -170,17 +174,9 @@ def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
     for count in (2, 1):
         if len(words) >= count and (command := get(" ".join(words[:count]))) is not None:
             return command, words[count:]
-    if words[0] in groups():
-        of_group = [
-            name.removeprefix(f"{words[0]} ") for name in names() if name.startswith(f"{words[0]} ")
-        ]
-        raise InvalidArguments(
-            f"{words[0]} has these commands: {', '.join(of_group)}.{_see(words[0])}"
-        )
-    near = _near(words[0], [*names(), *groups()])
-    raise InvalidArguments(
-        f"There is no command {words[0]!r}.{near} obsidian-mcp --help shows all."
-    )
+    from . import slips  # words that are right need no advice
+
+    raise slips.unknown_command_error(words[0], names(), groups())
 
 
 def get(name: str) -> Subcommand | None:
@@ -298,7 +294,9 @@ def _short_option(
         (candidate for candidate in command.arguments.values() if candidate.short == word[1]), None
     )
     if argument is None or (word[2:3].isalpha() and not argument.is_flag):
-        raise InvalidArguments(f"There is no option {word}. {_DASHED}{_see(command.name)}")
+        from . import slips
+
+        raise slips.unknown_option_error(word, command.name)
     return argument, argument.is_flag or digits
 
 
@@ -311,14 +309,12 @@ def _long_option(command: Subcommand, typed_name: str, value: Any) -> tuple[Comm
     if argument is None and denied is not None and denied.is_flag:
         argument, value = denied, value or False
     if argument is None:
-        near = _near(
-            f"--{typed_name}", [candidate.option for candidate in command.arguments.values()]
-        )
-        raise InvalidArguments(
-            f"There is no option --{typed_name}.{near} {_DASHED}{_see(command.name)}"
-        )
+        from . import slips
+
+        options = [candidate.option for candidate in command.arguments.values()]
+        raise slips.unknown_option_error(f"--{typed_name}", command.name, options)
     if argument.is_flag and isinstance(value, str):
-        raise InvalidArguments(f"{argument.option} takes no value.{_see(command.name)}")
+        raise InvalidArguments(f"{argument.option} takes no value.{command.advice}")
     return argument, value if value is not None else True if argument.is_flag else None
 
 
@@ -327,7 +323,7 @@ def values(command: Subcommand, reading: Reading) -> dict[str, Any]:
     if reading.waiting is not None:
         raise InvalidArguments(
             f"{reading.waiting.option} wants a value: "
-            f"{reading.waiting.placeholder}.{_see(command.name)}"
+            f"{reading.waiting.placeholder}.{command.advice}"
         )
     typed = {**reading.options, **_place_words(command, reading)}
     missing = [
@@ -378,7 +374,7 @@ def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> 
         return [_check_value(command, argument, item) for item in value]
     if not value:
         raise InvalidArguments(
-            f"The value of {argument.name} is empty. Give one, or leave it out.{_see(command.name)}"
+            f"The value of {argument.name} is empty. Give one, or leave it out.{command.advice}"
         )
     if argument.choices and value not in argument.choices:
         raise InvalidArguments(
@@ -399,16 +395,3 @@ def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> 
             f"{argument.name} must be a whole number{limits}, but {value!r} came."
         )
     return int(value)
-
-
-def _see(name: str) -> str:
-    return f" See {' '.join(['obsidian-mcp', *name.split(), '--help'])}."
-
-
-def _near(name: str, names: Sequence[str]) -> str:
-    """A sentence with the names that are nearest to one that is not known; empty where none is
-    near."""
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, names)
-    return f" Did you mean {' or '.join(near)}?" if near else ""

@@ -20,7 +20,8 @@ from .stdout import write, write_bytes, write_json
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
-    from obsidian_mcp.tools.registry import Outcome, Tool
+    from obsidian_mcp.tools.outcome import Outcome
+    from obsidian_mcp.tools.registry import Tool
 
 EVERYTHING: Final = 1_000_000_000
 """A limit that nothing reaches."""

@@ -10,7 +10,7 @@ from obsidian_mcp.errors import AppError, InternalError
 
 if TYPE_CHECKING:
     from obsidian_mcp.config import ErrorStyle
-    from obsidian_mcp.tools.registry import Outcome
+    from obsidian_mcp.tools.outcome import Outcome
 
 Result = Mapping[str, Any]
 """A CallToolResult as JSON, its members in the SDK's order."""

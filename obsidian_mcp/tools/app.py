@@ -13,8 +13,9 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
 
 from .arguments import Argument, Name, VaultName
+from .outcome import DocumentAnswer
 from .paging import PAGE
-from .registry import DocumentAnswer, tool
+from .registry import tool
 
 SHOWN = 200
 """Commands, versions or plugins of one answer."""

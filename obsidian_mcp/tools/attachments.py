@@ -23,8 +23,9 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotShowable
 
 from .arguments import Argument, Limit, Offset, VaultName
+from .outcome import DocumentAnswer, PictureAnswer
 from .paging import PAGE, page_of
-from .registry import DocumentAnswer, PictureAnswer, tool
+from .registry import tool
 
 IMAGE_BYTES = 700_000
 """Hosts refuse results over 1 MB, and base64 makes four bytes of three."""

@@ -26,8 +26,9 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument, DryRun, VaultName
 from .offer import CONFIRM, PREFIX, offer_of
+from .outcome import Outcome
 from .paging import FILES_SHOWN, first_of, json_size, shown_diff
-from .registry import TOOLS, Outcome, Tool, call, tool
+from .registry import TOOLS, Tool, call, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import Vaults

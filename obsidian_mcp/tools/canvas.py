@@ -49,8 +49,9 @@ from .arguments import (
     read_number,
     read_string,
 )
+from .outcome import DocumentAnswer
 from .paging import PAGE, next_offset, shown_diff
-from .registry import DocumentAnswer, tool
+from .registry import tool
 
 CARD_CHARACTERS = 1_000
 """Most of one card's text that an outline shows."""

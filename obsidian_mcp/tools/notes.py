@@ -1,61 +1,40 @@
-"""Create, read, move and delete notes."""
+"""Create and delete notes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date as Date  # noqa: N812  an argument is called date
-from functools import partial
-from itertools import islice
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text import vault_path
-from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import (
-    BOM,
-    Lines,
-    Span,
     Text,
     etag_of,
-    hidden_text_warnings,
-    line_count,
-    printable,
-    write_count,
 )
 from obsidian_mcp.core.text.vault_path import (
     TEXT_EXTENSIONS,
     VaultPath,
     extension,
-    is_note,
-    name_key,
 )
 from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteExists, NoteNotFound
+from obsidian_mcp.errors import InvalidArguments, NoteExists
 
-from .arguments import MOST_RESULTS, Argument, Name, VaultName
-from .paging import PAGE, first_of, fitting, page_end
-from .registry import TOOLS, DocumentAnswer, plain, tool
+from .arguments import Argument, Name, VaultName
+from .base_mistakes import base_mistakes
+from .registry import tool
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.note.parser import Note
     from obsidian_mcp.core.operations.periodic_notes import Filled
     from obsidian_mcp.core.periodic.names import LocatedNote
 
-T = TypeVar("T")
 
 UNIQUE = "unique:"
 """Begins the name of a note that is named by the minute (PERIODIC-19)."""
-RANDOM = "random:"
-"""Begins the name of a note that is chosen at random, with a folder behind it or nothing."""
-MISTAKES_SHOWN = 10
-MOST_AROUND = 10
-"""Entries of each kind in the view context."""
-MENTIONS_COUNTED = 100
-TASK_CHARACTERS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,15 +131,6 @@ def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
         path, disk = vault.catalog.new_path(f"{folder}/{path}")
         vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     return path, disk, [*settings.warnings]
-
-
-def base_mistakes(path: str, text: str) -> list[str]:
-    """What is wrong with a base, with line and column; nothing for other files (BASE-09)."""
-    if not path.lower().endswith(".base"):
-        return []
-    from obsidian_mcp.core.bases.validation import validate_base  # loaded when it is needed
-
-    return [str(mistake) for mistake in validate_base(text)[:MISTAKES_SHOWN]]
 
 
 def _read_date(vault: Vault, date: str, template: str) -> Date | None:
@@ -303,317 +273,3 @@ def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
         for file in attachments
         if {link.source for link in vault.graph.backlinks(file.path).value} == {note.path}
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineHeading:
-    level: int
-    heading: str
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReadNote:
-    path: str
-    size: int
-    modified: str
-    etag: str
-    lines: str | None = None
-    """First and last line of the text that follows, 1-based."""
-    total_lines: int | None = None
-    next_offset: int | None = None
-    """Where to go on when the text is longer than a page."""
-    alias: str | None = None
-    """The alias that the note was found by."""
-    outline: list[OutlineHeading] | None = None
-    properties: dict[str, Any] | None = None
-    tags: list[str] | None = None
-    aliases: list[str] | None = None
-    blocks: list[str] | None = None
-    """Block ids that links can name."""
-    tasks: dict[str, int] | None = None
-    """How many are open and done."""
-    words: int | None = None
-    """As the app counts them, without the properties."""
-    characters: int | None = None
-    warnings: list[str] | None = None
-
-
-@tool(title="Read note")
-def read_note(
-    app: App,
-    name: Annotated[str, Argument(description="Name or path")] = "",
-    names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006  never changed
-    section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
-    lines: Annotated[str, Argument(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
-    view: Annotated[
-        Literal["text", "outline", "properties", "metadata", "context"],
-        Argument(description="context: also links, tasks, similar notes"),
-    ] = "text",
-    offset: Annotated[int, Argument(description="next_offset", ge=0)] = 0,
-    vault: VaultName = "",
-) -> DocumentAnswer:
-    """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file,
-    long ones in pages. The names daily:today and random: work too."""
-    opened = app.vaults.get(vault, listed=not name or ":" in name)
-    if bool(name) == bool(names):
-        raise InvalidArguments("Give either name or names.", argument="name")
-    if names:
-        if section or lines or offset or view != "text":
-            raise InvalidArguments(
-                "Several notes are read whole; for a part or a view give name.", argument="names"
-            )
-        return _several(app, opened, names)
-    is_random = name.lower().startswith(RANDOM)
-    entry, alias = (
-        (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
-    )
-    data = opened.shown(entry).data
-    text = Text.decode(data)
-    facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
-    warnings = _warnings(app, entry.path, text)
-    if view != "text":
-        structure = _view_structure(facts, entry.path, text.body, view, warnings)
-        return DocumentAnswer(
-            _view_context(app, opened, entry, structure) if view == "context" else structure, None
-        )
-    if section or lines:
-        body = text.body
-        part = _part(body, section, lines)
-    else:
-        body = BOM + text.body if text.bom else text.body
-        part = Span(0, len(body))
-    if offset and part.start + offset >= part.end:
-        raise InvalidArguments(
-            f"There is nothing at offset {offset}: the text has {part.end - part.start} "
-            "characters.",
-            argument="offset",
-        )
-    start = part.start + offset
-    end = part.end if part.end - start <= PAGE else page_end(body, start, part.end)
-    first = body.count("\n", 0, start) + 1
-    last = first + body.count("\n", start, max(start, end - 1))
-    total = last if end == len(body) else line_count(body)
-    following = end - part.start if end < part.end else None
-    read_part = facts(
-        lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None
-    )
-    return DocumentAnswer(read_part, printable(body[start:end]))
-
-
-@dataclass(frozen=True, slots=True)
-class ReadNotes:
-    notes: list[ReadNote]
-    not_read: list[str] | None = None
-    """Names for which there was no room: read them next."""
-    not_found: dict[str, str] | None = None
-    """Names that no note has, or several have, and what was likely meant."""
-
-
-def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
-    """Return what a reader of a file should know, and note that the client has read hidden text
-    (POL-13)."""
-    unreadable = (
-        []
-        if text.is_utf8
-        else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
-    )
-    hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
-    mistakes = [] if path.endswith(vault_path.NOTE_EXTENSION) else base_mistakes(path, text.body)
-    return unreadable + mistakes + hidden
-
-
-def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
-    """Several notes, each below a line with its path, together as long as a page; the last one may
-    be cut (TOOL-18). Raises: NoteNotFound, AmbiguousName where none is found."""
-    read: list[ReadNote] = []
-    texts: list[str] = []
-    room = PAGE
-    unread: dict[str, FileEntry] = {}
-    missing: dict[str, str] = {}
-    for name in names:
-        try:
-            unread[name] = vault.find(name)
-        except (NoteNotFound, AmbiguousName) as error:
-            missing[name] = error.message
-            if len(missing) < len(set(names)):
-                continue
-            if len(missing) > 1:
-                raise type(error)(
-                    " ".join(fitting(missing.values(), least=1)), names=list(missing)
-                ) from error
-            raise
-    while unread and (room > 0 or current_call.get().wants_all):
-        entry = unread.pop(next(iter(unread)))
-        content = vault.shown(entry)
-        text = content.text
-        body = text.body
-        end = page_end(body, 0, len(body), room)
-        room -= end
-        visible_text = printable(body[:end])
-        following = end if end < len(body) else None
-        warnings = _warnings(app, entry.path, text) or None
-        facts = ReadNote(
-            entry.path,
-            entry.size,
-            entry.modified,
-            content.etag,
-            next_offset=following,
-            warnings=warnings,
-        )
-        read.append(facts)
-        texts.append(
-            f"==> {entry.path} <==\n{visible_text}" + ("" if visible_text.endswith("\n") else "\n")
-        )
-    not_found = dict(fitting(missing.items(), least=1)) or None
-    return DocumentAnswer(ReadNotes(read, list(unread) or None, not_found), "\n".join(texts))
-
-
-def _random(vault: Vault, folder: str) -> FileEntry:
-    """A note at random, below a folder where one is given; what the user hides is left out."""
-    inside = vault.folders.named(folder)
-    prefix = name_key(inside) + "/" if inside else ""
-    hidden = vault.hides()
-    notes = [
-        entry
-        for entry in vault.entries()
-        if is_note(entry.path)
-        and name_key(entry.path).startswith(prefix)
-        and not hidden(entry.path)
-    ]
-    if not notes:
-        raise NoteNotFound(
-            f"There is no note{f' below {folder!r}' if inside else ''} to choose from.",
-            folder=folder,
-        )
-    import secrets  # no other read needs it
-
-    return secrets.choice(notes)
-
-
-LINE_DIGITS = 10
-"""No note has a line whose number has so many digits, and Python reads no number of 5 000."""
-
-
-def _line_number(digits: str) -> int:
-    return int(digits.lstrip("0")[:LINE_DIGITS] or 0)
-
-
-def _part(body: str, section: str, lines: str) -> Span:
-    """The section or the lines that were asked for. Raises: SectionNotFound, InvalidArguments."""
-    if section and lines:
-        raise InvalidArguments("Give section or lines, not both.", argument="lines")
-    if section:
-        from obsidian_mcp.core.note import sections  # loaded when it is needed
-
-        return sections.locate(body, section).whole
-    first, dash, last = lines.partition("-")
-    starts = [*Lines(body).starts, len(body)]
-    count = line_count(body)
-    top = max(_line_number(first or "1"), 1)
-    bottom = _line_number(last) if last else (count if dash else top)
-    if top > bottom or top > count:
-        raise InvalidArguments(
-            f"The lines {lines!r} are not in the note: it has {write_count(count, 'line')}. "
-            "Give them as 10-40, 10- or -40.",
-            argument="lines",
-        )
-    return Span(starts[top - 1], starts[min(bottom, count)])
-
-
-def _view_structure(
-    facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]
-) -> ReadNote:
-    """A note's structure, or that of all text cards of a canvas (TAG-11)."""
-    from obsidian_mcp.core.note import canvas, parser
-    from obsidian_mcp.core.note.counts import count
-
-    numbers = Lines(body)
-    texts: list[tuple[Note, Callable[[Span], Span]]]
-    if extension(path) == vault_path.CANVAS_EXTENSION:
-        board = canvas.read_canvas(body)
-        warnings += [board.error] if board.error else []
-        texts = [
-            (parser.parse(card.text.value), card.text.place)
-            for card in board.cards
-            if card.text is not None
-        ]
-        properties, aliases = {}, []
-    else:
-        parsed = parser.parse(body)
-        if parsed.frontmatter is not None and parsed.frontmatter.error:
-            warnings.append(parsed.frontmatter.error)
-        texts = [(parsed, lambda span: span)]
-        properties, aliases = parsed.properties, parsed.aliases
-
-    def take(part: str, items: Sequence[T]) -> list[T]:
-        first = fitting(
-            first_of(items, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1
-        )
-        if len(first) < len(items):
-            warnings.append(
-                f"These are the first {len(first)} of {len(items)} {part}. Read the text, by "
-                "lines, for the others."
-            )
-        return first
-
-    headings = [
-        OutlineHeading(heading.level, heading.text, numbers.line(place(heading.span).start) + 1)
-        for text, place in texts
-        for heading in text.outline
-    ]
-    if view == "outline":
-        return facts(outline=take("headings", headings), warnings=warnings or None)
-    properties = dict(take("properties", list(properties.items())))
-    if view == "properties":
-        return facts(properties=properties, warnings=warnings or None)
-    counted = count(body) if is_note(path) else None
-    marks = [task.mark for text, _ in texts for task in text.tasks]
-    return facts(
-        outline=take("headings", headings),
-        properties=properties,
-        tags=take("tags", list(dict.fromkeys(tag for text, _ in texts for tag in text.all_tags))),
-        aliases=take("aliases", aliases),
-        blocks=take("block ids", [f"^{block.id}" for text, _ in texts for block in text.block_ids]),
-        tasks={"open": marks.count(" "), "done": len(marks) - marks.count(" ")},
-        words=counted.words if counted else None,
-        characters=counted.characters if counted else None,
-        warnings=warnings or None,
-    )
-
-
-def _view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:
-    """Return a note's structure and what a person sees around it: links, tasks, mentions, similar
-    notes (TOOL-32)."""
-    from obsidian_mcp.core.expressions.answer import Page
-    from obsidian_mcp.core.operations import mentions
-    from obsidian_mcp.core.operations.tasks import find_tasks
-    from obsidian_mcp.core.tasks.listing import ListRequest
-
-    def call_tool(name: str) -> dict[str, Any]:
-        arguments = {"name": entry.path, "limit": MOST_AROUND, "vault": vault.name}
-        return {
-            key: value
-            for key, value in TOOLS[name].call(app, arguments).data.items()
-            if key != "next_offset"
-        }
-
-    links = call_tool("obsidian_get_links")
-    names = mentions.names_of(vault, entry)
-    naming = mentions.notes_with(vault, entry, names)
-    unlinked = mentions.unlinked_mentions(vault, naming.notes, names)
-    counted = sum(1 for _ in islice(unlinked, MENTIONS_COUNTED + 1))
-    open_tasks = find_tasks(
-        vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)
-    ).tasks
-    found_around = {
-        **plain(structure),
-        "open_tasks": [
-            {"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks
-        ],
-        **links,
-        "unlinked_mentions": min(counted, MENTIONS_COUNTED),
-        "more_unlinked_mentions": True if counted > MENTIONS_COUNTED or naming.more else None,
-        "similar": call_tool("obsidian_similar")["similar"] if is_note(entry.path) else [],
-    }
-    return {name: value for name, value in found_around.items() if value not in ([], {}, None)}

@@ -13,8 +13,9 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, VaultName
+from .outcome import DocumentAnswer
 from .paging import PAGE
-from .registry import DocumentAnswer, tool
+from .registry import tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,9 @@ from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Offset, TableNumber, TableSection, VaultNames
+from .outcome import plain
 from .paging import PAGE, fitting, next_offset
-from .registry import plain, tool
+from .registry import tool
 
 CELL = 2_000
 """Characters of a cell in a row or group that alone fills a page, and of a summary."""

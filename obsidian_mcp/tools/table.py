@@ -8,7 +8,8 @@ from collections.abc import Mapping
 TOOLS: Mapping[str, Mapping[str, str]] = {
     "search": {"search": "search"},
     "query": {"query": "query"},
-    "notes": {"create_note": "create", "delete_note": "delete", "read_note": "read"},
+    "notes": {"create_note": "create", "delete_note": "delete"},
+    "reading": {"read_note": "read"},
     "edits": {"edit_note": "edit"},
     "replace": {"replace": "replace"},
     "tables": {"edit_table": "table"},

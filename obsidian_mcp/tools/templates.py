@@ -11,8 +11,9 @@ from obsidian_mcp.core.text.text import hidden_text_warnings
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import MOST_RESULTS, Argument, Name, VaultName
+from .outcome import DocumentAnswer
 from .paging import first_of
-from .registry import DocumentAnswer, tool
+from .registry import tool
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ import pytest
 from obsidian_mcp import config
 from obsidian_mcp.adapters.embedding_model import missing_packages
 from obsidian_mcp.config import Config
-from obsidian_mcp.setup import client_checks, doctor
+from obsidian_mcp.setup import client_checks, doctor, vault_checks
 from obsidian_mcp.setup.clients import CLIENTS
 from obsidian_mcp.setup.finding import Finding
 from obsidian_mcp.setup.install import install
@@ -52,7 +52,7 @@ def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
     """DOC-02"""
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
-    found = by_subject(doctor.vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
+    found = by_subject(vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
 
     assert found["Vault basic"].message.startswith(str(basic))
     assert all(finding.status != "problem" for finding in found.values())
@@ -155,7 +155,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
     file.touch()
     broken = settings.replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
 
-    found = by_subject(doctor.vaults(broken, system))
+    found = by_subject(vault_checks.vaults(broken, system))
 
     assert (found["Vault gone"].status, found["Vault file.md"].status) == ("problem", "problem")
     assert "does not exist" in found["Vault gone"].message
@@ -164,7 +164,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
-    (finding,) = doctor.vaults(settings.replace(named_vaults=(), named_app_folders=()), system)
+    (finding,) = vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -177,7 +177,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
     found = by_subject(
-        doctor.vaults(settings.replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
+        vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
     )
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
@@ -188,7 +188,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings.replace(named_vaults=(str(plain),)), system))
+    found = by_subject(vault_checks.vaults(settings.replace(named_vaults=(str(plain),)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message
@@ -198,14 +198,14 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(doctor.vaults(settings.replace(named_policy=str(policy)), system))
+    found = by_subject(vault_checks.vaults(settings.replace(named_policy=str(policy)), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
 
 
 def test_the_state_of_the_index_is_told(settings: Config, system: System) -> None:
-    assert by_subject(doctor.vaults(settings, system))["Index of basic"].status == "note"
+    assert by_subject(vault_checks.vaults(settings, system))["Index of basic"].status == "note"
 
     from obsidian_mcp import compose
 
@@ -214,7 +214,7 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
     app.vaults.get().indexer.complete()
     app.vaults.close()
 
-    assert by_subject(doctor.vaults(settings, system))["Index of basic"].message.endswith("files, up to date")
+    assert by_subject(vault_checks.vaults(settings, system))["Index of basic"].message.endswith("files, up to date")
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:
@@ -229,10 +229,10 @@ def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path
 
 
 def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
-    (finding,) = doctor.watching(settings)
+    (finding,) = vault_checks.watching(settings)
     assert finding.status == "fine" or "reports no changes" in finding.message
 
-    (finding,) = doctor.watching(settings.replace(watch=False))
+    (finding,) = vault_checks.watching(settings.replace(watch=False))
     assert finding.status == "note"
 
 

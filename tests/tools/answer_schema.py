@@ -8,7 +8,8 @@ from typing import Any, get_args, get_type_hints
 from pydantic import TypeAdapter
 from pydantic.json_schema import GenerateJsonSchema
 
-from obsidian_mcp.tools.registry import ACROSS_VAULTS, DocumentAnswer, PictureAnswer, Tool
+from obsidian_mcp.tools.outcome import DocumentAnswer, PictureAnswer
+from obsidian_mcp.tools.registry import ACROSS_VAULTS, Tool
 
 
 def published(tool: Tool) -> dict[str, Any]:

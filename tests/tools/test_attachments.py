@@ -31,7 +31,8 @@ from obsidian_mcp.errors import (
     PermissionDenied,
     StorageFailed,
 )
-from obsidian_mcp.tools.registry import Outcome, call
+from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import call
 from tests import forked
 from tests.conftest import app_on
 from tests.serve.mcp.test_resources import PIXEL, started

@@ -18,7 +18,8 @@ import obsidian_mcp
 from obsidian_mcp import json_codec, tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools import offer, registry
-from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools, plain
+from obsidian_mcp.tools.outcome import plain
+from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
 class Row(NamedTuple):
@@ -78,7 +79,7 @@ def test_a_call_imports_the_module_of_its_tool_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
     here = {f"{tools.__name__}.{module}" for module in set(TOOLS.modules.values())}
-    assert here & set(done.stdout.split()) == {f"{tools.__name__}.notes"}
+    assert here & set(done.stdout.split()) == {f"{tools.__name__}.reading"}
 
 
 def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:

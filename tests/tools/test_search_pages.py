@@ -18,7 +18,8 @@ from obsidian_mcp.core.search.hit_size import fitted, size_in_answer
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
 from obsidian_mcp.core.search.snippets import HEADING_CHARACTERS, LINE_CHARACTERS
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.tools.registry import Outcome, call, plain
+from obsidian_mcp.tools.outcome import Outcome, plain
+from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.examples import examples
 from tests.system import can

@@ -5,10 +5,7 @@ from __future__ import annotations
 
 import itertools
 import re
-import threading
-import time
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -21,18 +18,18 @@ from obsidian_mcp.errors import (
     UnknownTool,
 )
 
+from .http_exchange import Exchange, Unreachable, exchange_over_http
+from .plugin_tool import PluginTools, _tools
+
 Mode = Literal["auto", "mcp", "v1"]
 
 LIST_SECONDS = 5.0
 CALL_SECONDS = 30.0
-LARGEST_ANSWER = 64 * 1024 * 1024
-"""Bytes."""
 
 _KEY_HEADER = "X-ObsiScripta-Api-Key"
 _NOT_OFFERED = frozenset({404, 405, 501})
 _METHOD_NOT_FOUND = -32601
 _MOST_PAGES = 100
-_READ_BYTES = 65_536
 
 _BY_CODE: Mapping[int, type[AppError]] = {
     error.code: error
@@ -46,59 +43,6 @@ _BY_CODE: Mapping[int, type[AppError]] = {
         InvalidArguments,
     )
 }
-
-Limits = tuple[float, float]
-"""Seconds for connecting and for the answer."""
-Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
-"""Sends a request: method, path, body, headers and limits. Returns status and body."""
-
-
-class PluginTool(NamedTuple):
-    name: str
-    definition: Mapping[str, Any]
-    """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type":
-    "object"`."""
-
-    @property
-    def is_read_only(self) -> bool:
-        hints = self.definition.get("annotations")
-        return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
-
-    def meant(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call without what hosts add to every call, and without null
-        where the plugin describes an optional argument of another type (BRIDGE-19)."""
-        from obsidian_mcp.tools.arguments import HOST_MEMBERS, note_host_member  # for calls only
-
-        schema = self.definition["inputSchema"]
-        properties, required = schema.get("properties"), schema.get("required")
-        known = properties if isinstance(properties, Mapping) else {}
-        kept = {}
-        for name, value in arguments.items():
-            described = known.get(name)
-            kind = described.get("type") if isinstance(described, Mapping) else None
-            if (
-                value is None
-                and isinstance(kind, str)
-                and kind != "null"
-                and name not in (required or ())
-            ):
-                continue
-            if described is None and known and name in HOST_MEMBERS:
-                note_host_member(self.name, name)
-                continue
-            kept[name] = value
-        return kept
-
-
-class PluginTools(NamedTuple):
-    tools: tuple[PluginTool, ...]
-    hash: str
-    """Never empty; another one means that the tools changed. Where the plugin gives none, the text
-    of the list."""
-
-
-class Unreachable(OSError):
-    """Nothing listens there."""
 
 
 class _NotOffered(AppCommandFailed):
@@ -337,65 +281,6 @@ class BridgeClient:
         )
 
 
-def exchange_over_http(
-    host: str,
-    port: int,
-    method: str,
-    path: str,
-    body: bytes | None,
-    headers: Mapping[str, str],
-    limits: Limits,
-) -> tuple[int, bytes]:
-    """Return the status and the body of an answer, over a connection of its own: after a restart of
-    the plugin one that was kept would lose the next call. Raises: Unreachable, TimeoutError,
-    OSError, AppCommandFailed."""
-    import socket
-    from http.client import (
-        HTTPConnection,
-        HTTPException,
-    )  # the client's first messages do not wait for it
-
-    to_connect, to_answer = limits
-    connection = HTTPConnection(host, port, timeout=to_connect)
-    try:
-        connection.connect()
-    except OSError as error:
-        raise Unreachable(str(error)) from error
-    sock, deadline = connection.sock, time.monotonic() + to_answer
-
-    def give_up() -> None:  # a limit of the socket holds for each piece of an answer
-        with suppress(OSError):
-            sock.shutdown(socket.SHUT_RDWR)
-
-    timer = threading.Timer(to_answer, give_up)
-    timer.daemon = True
-    try:
-        timer.start()
-        sock.settimeout(None)
-        connection.request(method, path, body, dict(headers))
-        response = connection.getresponse()
-        received = bytearray()
-        while chunk := response.read1(_READ_BYTES):
-            received += chunk
-            if len(received) > LARGEST_ANSWER:
-                raise AppCommandFailed(
-                    f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. "
-                    "Ask for less."
-                )
-        if response.length or time.monotonic() >= deadline:
-            raise ConnectionResetError("the answer is not complete")
-        return response.status, bytes(received)
-    except (HTTPException, OSError) as error:
-        if time.monotonic() >= deadline:
-            raise TimeoutError from error
-        if isinstance(error, OSError):
-            raise
-        raise ConnectionResetError(str(error)) from error
-    finally:
-        timer.cancel()
-        connection.close()
-
-
 def _decode(raw: bytes) -> Any:
     """Return the JSON of a body; None where it is not valid, or has a number that no double can
     hold."""
@@ -403,20 +288,3 @@ def _decode(raw: bytes) -> Any:
         return json_codec.decode(raw, keeps_halves=True)
     except ValueError:
         return None
-
-
-def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
-    tools: dict[str, PluginTool] = {}
-    for entry in entries:
-        if (
-            isinstance(entry, dict)
-            and isinstance(name := entry.get("name"), str)
-            and name
-            and name not in tools
-        ):
-            schema = entry.get("inputSchema")
-            complete = (
-                {"type": "object", **schema} if isinstance(schema, dict) else {"type": "object"}
-            )
-            tools[name] = PluginTool(name, {**entry, "inputSchema": complete})
-    return tuple(tools.values())

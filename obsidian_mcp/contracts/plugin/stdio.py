@@ -22,7 +22,8 @@ from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer, table
 
-from .client import BridgeClient, PluginTool
+from .client import BridgeClient
+from .plugin_tool import PluginTool
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App

@@ -28,7 +28,8 @@ from obsidian_mcp.errors import (
 from obsidian_mcp.tools import registry
 from obsidian_mcp.tools.arguments import Argument
 from obsidian_mcp.tools.offer import CONFIRM, PREFIX
-from obsidian_mcp.tools.registry import DocumentAnswer, Outcome, tool
+from obsidian_mcp.tools.outcome import DocumentAnswer, Outcome
+from obsidian_mcp.tools.registry import tool
 
 from . import patch as diff
 from .table import PLUGIN_TOOLS

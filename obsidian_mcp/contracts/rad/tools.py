@@ -26,7 +26,8 @@ from typing import Any, ClassVar
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
-from obsidian_mcp.tools.registry import Outcome, Tool, plain
+from obsidian_mcp.tools.outcome import Outcome, plain
+from obsidian_mcp.tools.registry import Tool
 
 Handler = Callable[[dict[str, Any]], Any]
 """Takes the client's arguments; may be a coroutine function."""

@@ -31,16 +31,12 @@ SCHEMA = (
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *search_document.SCHEMA,
 )
-
-
 VERSION = (
     zlib.crc32("\n".join((*SCHEMA, facts.VERSION, analysis.VERSION, __version__)).encode())
     & 0x7FFFFFFF
     or 1
 )
 """Fingerprint of the tables and of the program: files of another one are not used."""
-
-
 INSERT = {
     table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
     for table, row in TABLES.items()

@@ -184,27 +184,11 @@ def _percent(match: re.Match[str]) -> str:
 
 
 _WIKI_BREAKS = re.compile(r"^\[|\||\[\[|\]\]|%%|[\x00-\x1f\x7f]")
-
-
 _DISPLAY_BREAKS = re.compile(r"\[\[|\]\]|\]\Z|[\r\n]")
-
-
 _BARE_BREAKS = re.compile(r"[\x00-\x1f\x7f\s\\<>%`|]")
-
-
 _ANGLE_BREAKS = re.compile(r"[\x00-\x1f\x7f\\<>%`|]")
-
-
 _ENTITY = re.compile(r"&(?=#?[0-9A-Za-z]{1,32};)")
-
-
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
-
-
 _LABEL_BREAKS = re.compile(r"[\\\[\]]")
-
-
 _WHITE_SPACE = re.compile(r"\s+")
-
-
 _LINE_BREAK = re.compile("[\r\n]")

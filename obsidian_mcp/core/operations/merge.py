@@ -32,8 +32,6 @@ from .stale_names import lost_bookmarks
 _KINDS = frozenset(("paragraph", "code", "callout", "blockquote", "table", "math"))
 _ITEM = re.compile(r"^\S.*\n?(?:[ \t]+\S.*\n?|[ \t\r]*\n(?=[ \t]))*", re.MULTILINE)
 """An item of a list with what is indented below it."""
-
-
 _BLANKS = re.compile(r"(?:[ \t]*\r?\n)*")
 
 

@@ -36,8 +36,6 @@ from .scanning import Dirty
 
 _filters_of = lru_cache(IgnoreFilters)
 """The same object for the same filters."""
-
-
 _EDITORS = {
     ".canvas": "obsidian_edit_canvas changes the cards of a canvas.",
     ".base": (

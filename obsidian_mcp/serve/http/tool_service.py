@@ -16,7 +16,8 @@ from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
-from obsidian_mcp.tools.registry import OUR_TOOLS, Outcome, Tool, call
+from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import OUR_TOOLS, Tool, call
 
 log = logging.getLogger(__name__)
 

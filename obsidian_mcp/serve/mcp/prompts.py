@@ -3,14 +3,10 @@ parameters are the arguments; the order is the one in which they are listed."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
-from functools import partial
-from typing import Annotated, Final, NamedTuple
-
-import mcp_types as types
+from typing import Annotated, Final
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
@@ -22,11 +18,9 @@ from obsidian_mcp.core.text.text import hidden_text_warnings, printable, write_c
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
-from obsidian_mcp.serve.dispatch import require_first_page
 
-from . import completion, resources
-from .completion import Completes
-from .context import Context, in_thread_for
+from . import resources
+from .prompt import Described, Prompt, read_prompt
 
 NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
@@ -40,66 +34,15 @@ MIN_MENTION_LENGTH: Final = 4
 """Characters of a name that is looked for in a text: shorter ones are found everywhere."""
 
 
-class Described(NamedTuple):
-    """The description of an argument, and the names that complete it."""
-
-    description: str
-    completes: Completes = ""
-
-
-class Prompt(NamedTuple):
-    entry: types.Prompt
-    """In the list of prompts."""
-    completes: Mapping[str, Completes]
-    """What completes each argument."""
-    write: Callable[..., str]
-
-    def text(self, app: App, values: Mapping[str, str]) -> str:
-        """Return the user's message to the model. Raises: InvalidArguments, and the errors of the
-        vault."""
-        arguments = self.entry.arguments or ()
-        names = [argument.name for argument in arguments]
-        if unknown := sorted(set(values) - set(names)):
-            raise InvalidArguments(
-                f"There is no argument {unknown[0]!r} in the prompt {self.entry.name}; it takes "
-                f"{', '.join(names)}.",
-                argument=unknown[0],
-            )
-        for argument in arguments:
-            if argument.required and not values.get(argument.name, "").strip():
-                raise InvalidArguments(
-                    f"Missing required argument: {argument.name} ({argument.description}).",
-                    argument=argument.name,
-                )
-        return self.write(app, **{name: value for name, value in values.items() if value.strip()})
-
-
 PROMPTS: dict[str, Prompt] = {}
+"""By name, in the order of the list."""
 
 
 def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
-    """Register a function `(app, …: Annotated[str, Described]) -> str`; its docstring is the
-    description."""
+    """Register a function as a prompt; see `read_prompt`."""
 
     def register(function: Callable[..., str]) -> Callable[..., str]:
-        arguments: list[types.PromptArgument] = []
-        completes: dict[str, Completes] = {}
-        for name, parameter in list(inspect.signature(function, eval_str=True).parameters.items())[
-            1:
-        ]:
-            described: Described = parameter.annotation.__metadata__[0]
-            is_required = parameter.default is inspect.Parameter.empty
-            arguments.append(
-                types.PromptArgument(
-                    name=name, description=described.description, required=is_required
-                )
-            )
-            completes[name] = described.completes
-        description = inspect.cleandoc(function.__doc__ or "")
-        entry = types.Prompt(
-            name=function.__name__, title=title, description=description, arguments=arguments
-        )
-        PROMPTS[entry.name] = Prompt(entry, completes, function)
+        PROMPTS[function.__name__] = read_prompt(title, function)
         return function
 
     return register
@@ -156,8 +99,6 @@ def scope(folder: str, tag: str) -> str:
         f" tagged #{tag.removeprefix('#')}" if tag else ""
     )
 
-
-# The prompts
 
 NoteName = Annotated[str, Described("Note name or path", "note")]
 Folder = Annotated[str, Described("Only below this folder", "folder")]
@@ -383,63 +324,3 @@ def _notice(vault: Vault) -> list[str]:
 
 def _bullets(items: list[str], mark: str = "- ") -> str:
     return "\n".join(mark + item for item in items) or "(none)"
-
-
-# Requests
-
-TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
-
-
-class Prompts:
-    """The request handlers of `prompts/…` and `completion/complete`."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def list(
-        self, _: Context, params: types.PaginatedRequestParams | None
-    ) -> types.ListPromptsResult:
-        require_first_page(params.cursor if params is not None else None)
-        return types.ListPromptsResult(prompts=[prompt.entry for prompt in PROMPTS.values()])
-
-    async def get(
-        self, context: Context, params: types.GetPromptRequestParams
-    ) -> types.GetPromptResult:
-        prompt = find(params.name)
-        work = partial(prompt.text, self._app, params.arguments or {})
-        text = await in_thread_for(context, self._app.config.timeout, work)
-        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
-        return types.GetPromptResult(description=prompt.entry.description, messages=[message])
-
-    async def complete(
-        self, context: Context, params: types.CompleteRequestParams
-    ) -> types.CompleteResult:
-        given = (params.context.arguments if params.context is not None else None) or {}
-        kind = _kind(params.ref, params.argument.name)
-        work = partial(
-            completion.complete, self._app, kind, params.argument.value, given.get("vault", "")
-        )
-        values, total = await in_thread_for(context, self._app.config.timeout, work)
-        completed = types.Completion(values=values, total=total, has_more=total > len(values))
-        return types.CompleteResult(completion=completed)
-
-
-def _kind(
-    ref: types.PromptReference | types.ResourceTemplateReference, name: str
-) -> completion.Completes:
-    """Return what completes an argument. Raises: InvalidArguments for a reference that is not
-    offered."""
-    if isinstance(ref, types.PromptReference):
-        completed_kind = find(ref.name).completes
-    elif ref.uri == resources.TEMPLATE:
-        completed_kind = TEMPLATE_ARGUMENTS
-    else:
-        raise InvalidArguments(
-            f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri
-        )
-    if name not in completed_kind:
-        raise InvalidArguments(
-            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.",
-            argument=name,
-        )
-    return completed_kind[name]

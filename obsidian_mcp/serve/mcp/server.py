@@ -27,7 +27,7 @@ from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import CONFIRM, Offer
 
 from .context import Context, handle_errors, in_thread_for, peer_of
-from .prompts import Prompts
+from .prompt_requests import Prompts
 from .resources import Resources
 from .subscriptions import Subscriptions, ToolListSubscribers
 

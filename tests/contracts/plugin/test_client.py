@@ -15,7 +15,8 @@ from urllib.parse import quote
 import httpx
 import pytest
 
-from obsidian_mcp.contracts.plugin.client import BridgeClient, Limits, Mode, Unreachable
+from obsidian_mcp.contracts.plugin.client import BridgeClient, Mode
+from obsidian_mcp.contracts.plugin.http_exchange import Limits, Unreachable
 from obsidian_mcp.contracts.plugin.stdio import pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,

@@ -22,7 +22,8 @@ from obsidian_mcp.errors import (
     TextNotFound,
 )
 from obsidian_mcp.tools.offer import Offer
-from obsidian_mcp.tools.registry import TOOLS, Outcome, call
+from obsidian_mcp.tools.outcome import Outcome
+from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import DeletingVaults, app_on
 
 DAILY = """\

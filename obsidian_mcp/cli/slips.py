@@ -1,0 +1,45 @@
+"""What is said of words of the command line that mean nothing, with those that may be meant.
+
+It is loaded when a word is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from obsidian_mcp.errors import InvalidArguments
+
+_DASHED = "Put -- before a text that begins with a dash."
+
+
+def unknown_command_error(
+    word: str, commands: Sequence[str], groups: Collection[str]
+) -> InvalidArguments:
+    """Return the error for a word that begins no command, or is the name of a group alone."""
+    if word in groups:
+        of_group = [
+            name.removeprefix(f"{word} ") for name in commands if name.startswith(f"{word} ")
+        ]
+        return InvalidArguments(f"{word} has these commands: {', '.join(of_group)}.{_see(word)}")
+    near = _near(word, [*commands, *groups])
+    return InvalidArguments(f"There is no command {word!r}.{near} obsidian-mcp --help shows all.")
+
+
+def unknown_option_error(word: str, command: str, options: Sequence[str] = ()) -> InvalidArguments:
+    """Return the error for an option that a command, "" for none, does not have."""
+    return InvalidArguments(
+        f"There is no option {word}.{_near(word, options)} {_DASHED}{_see(command)}"
+    )
+
+
+def _see(command: str) -> str:
+    return f" See {' '.join(['obsidian-mcp', *command.split(), '--help'])}."
+
+
+def _near(name: str, names: Sequence[str]) -> str:
+    """A sentence with the names that are nearest to one that is not known; empty where none is
+    near."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names)
+    return f" Did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,83 @@
+"""One request to the plugin over HTTP, and its answer, within limits of time and size."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from obsidian_mcp.errors import (
+    AppCommandFailed,
+)
+
+LARGEST_ANSWER = 64 * 1024 * 1024
+"""Bytes."""
+_READ_BYTES = 65_536
+Limits = tuple[float, float]
+"""Seconds for connecting and for the answer."""
+Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
+"""Sends a request: method, path, body, headers and limits. Returns status and body."""
+
+
+class Unreachable(OSError):
+    """Nothing listens there."""
+
+
+def exchange_over_http(
+    host: str,
+    port: int,
+    method: str,
+    path: str,
+    body: bytes | None,
+    headers: Mapping[str, str],
+    limits: Limits,
+) -> tuple[int, bytes]:
+    """Return the status and the body of an answer, over a connection of its own: after a restart of
+    the plugin one that was kept would lose the next call. Raises: Unreachable, TimeoutError,
+    OSError, AppCommandFailed."""
+    import socket
+    from http.client import (
+        HTTPConnection,
+        HTTPException,
+    )  # the client's first messages do not wait for it
+
+    to_connect, to_answer = limits
+    connection = HTTPConnection(host, port, timeout=to_connect)
+    try:
+        connection.connect()
+    except OSError as error:
+        raise Unreachable(str(error)) from error
+    sock, deadline = connection.sock, time.monotonic() + to_answer
+
+    def give_up() -> None:  # a limit of the socket holds for each piece of an answer
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+    timer = threading.Timer(to_answer, give_up)
+    timer.daemon = True
+    try:
+        timer.start()
+        sock.settimeout(None)
+        connection.request(method, path, body, dict(headers))
+        response = connection.getresponse()
+        received = bytearray()
+        while chunk := response.read1(_READ_BYTES):
+            received += chunk
+            if len(received) > LARGEST_ANSWER:
+                raise AppCommandFailed(
+                    f"The plugin's answer is larger than {LARGEST_ANSWER // 1024 // 1024} MiB. "
+                    "Ask for less."
+                )
+        if response.length or time.monotonic() >= deadline:
+            raise ConnectionResetError("the answer is not complete")
+        return response.status, bytes(received)
+    except (HTTPException, OSError) as error:
+        if time.monotonic() >= deadline:
+            raise TimeoutError from error
+        if isinstance(error, OSError):
+            raise
+        raise ConnectionResetError(str(error)) from error
+    finally:
+        timer.cancel()
+        connection.close()

@@ -1,0 +1,74 @@
+"""The requests for prompts, and for what completes an argument (specs/prompts.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import mcp_types as types
+
+from obsidian_mcp.app import App
+from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.serve.dispatch import require_first_page
+
+from . import completion, resources
+from .completion import Completes
+from .context import Context, in_thread_for
+from .prompts import PROMPTS, find
+
+TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
+
+
+class Prompts:
+    """The request handlers of `prompts/…` and `completion/complete`."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def list(
+        self, _: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        require_first_page(params.cursor if params is not None else None)
+        return types.ListPromptsResult(prompts=[prompt.entry for prompt in PROMPTS.values()])
+
+    async def get(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        prompt = find(params.name)
+        work = partial(prompt.text, self._app, params.arguments or {})
+        text = await in_thread_for(context, self._app.config.timeout, work)
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.entry.description, messages=[message])
+
+    async def complete(
+        self, context: Context, params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        given = (params.context.arguments if params.context is not None else None) or {}
+        kind = _kind(params.ref, params.argument.name)
+        work = partial(
+            completion.complete, self._app, kind, params.argument.value, given.get("vault", "")
+        )
+        values, total = await in_thread_for(context, self._app.config.timeout, work)
+        completed = types.Completion(values=values, total=total, has_more=total > len(values))
+        return types.CompleteResult(completion=completed)
+
+
+def _kind(
+    ref: types.PromptReference | types.ResourceTemplateReference, name: str
+) -> completion.Completes:
+    """Return what completes an argument. Raises: InvalidArguments for a reference that is not
+    offered."""
+    if isinstance(ref, types.PromptReference):
+        completed_kind = find(ref.name).completes
+    elif ref.uri == resources.TEMPLATE:
+        completed_kind = TEMPLATE_ARGUMENTS
+    else:
+        raise InvalidArguments(
+            f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri
+        )
+    if name not in completed_kind:
+        raise InvalidArguments(
+            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.",
+            argument=name,
+        )
+    return completed_kind[name]
