@@ -10,7 +10,7 @@ from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.errors import MOST_NAME, shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, Final
 
 PARSE_ERROR: Final = -32700
@@ -271,6 +271,34 @@ class BatchAnswer:
         """Return the line with all answers; b"" where none is due."""
         answers = [answer.rstrip() for _, answer in self._answers if answer]
         return b"[" + b",".join(answers) + b"]\n" if answers else b""
+
+
+class OpenBatches:
+    """The arrays of messages of one client whose answers are not complete. Its owner's lock guards
+    it."""
+
+    def __init__(self, put: Callable[[bytes], None]) -> None:
+        """`put` takes the line with all answers of an array."""
+        self._put = put
+        self._batches: list[BatchAnswer] = []
+
+    def add(self, batch: BatchAnswer) -> None:
+        self._batches.append(batch)
+
+    def take(self, request_id: RequestId, line: bytes) -> bool:
+        """Keep the answer to a request for its array; False where it came in none."""
+        for batch in self._batches:
+            if batch.take(request_id, line):
+                self.send_complete(batch)
+                return True
+        return False
+
+    def send_complete(self, batch: BatchAnswer) -> None:
+        """Send the answers of an array, once, when there are all."""
+        if batch.is_complete and batch in self._batches:
+            self._batches.remove(batch)
+            if line := batch.encode():
+                self._put(line)
 
 
 def refusal(code: int, message: str, request_id: RequestId | None) -> Message:

@@ -29,7 +29,7 @@ from .base_mistakes import base_mistakes
 from .registry import tool
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.operations.periodic_notes import Filled
+    from obsidian_mcp.core.operations.templates import Filled
     from obsidian_mcp.core.periodic.names import LocatedNote
 
 
@@ -163,7 +163,7 @@ def _fill_template(
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
-    from obsidian_mcp.core.operations.periodic_notes import Filled, Templates, insert_template
+    from obsidian_mcp.core.operations.templates import Filled, Templates, insert_template
 
     templates = Templates(vault, day)
     template_entry = (

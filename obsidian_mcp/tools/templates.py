@@ -46,7 +46,7 @@ def list_templates(
     vault: VaultName = "",
 ) -> TemplateList | DocumentAnswer:
     """List templates, or read one."""
-    from obsidian_mcp.core.operations.periodic_notes import Templates
+    from obsidian_mcp.core.operations.templates import Templates
 
     opened = app.vaults.get(vault)
     templates = Templates(opened)
@@ -75,10 +75,10 @@ def insert_template(
         raise InvalidArguments(
             "position section needs section: the heading or ^block.", argument="section"
         )
-    from obsidian_mcp.core.operations import periodic_notes
+    from obsidian_mcp.core.operations.templates import Templates, insert_template
 
     opened = app.vaults.get(vault)
-    templates = periodic_notes.Templates(opened)
+    templates = Templates(opened)
     template_entry = templates.find(template)
     entry = opened.find(name)
     warnings: list[str] = []
@@ -86,7 +86,7 @@ def insert_template(
     def change(body: str) -> str:
         filled = templates.fill(template_entry, entry.path, entry)
         warnings[:] = filled.warnings
-        return periodic_notes.insert_template(body, filled.text, position, section)
+        return insert_template(body, filled.text, position, section)
 
     edited = opened.edit("insert_template", entry, change)
     changed = edited.before.etag != edited.after.etag

@@ -117,7 +117,7 @@ def _templates(call: DropInCall) -> dict[str, FileEntry]:
 
 
 def template_insert(call: DropInCall) -> str:
-    from obsidian_mcp.core.operations.periodic_notes import insert_template
+    from obsidian_mcp.core.operations.templates import insert_template
 
     entry = call.note()
     text = template_text(call, call.text("name"), basename(entry.path))
@@ -128,7 +128,8 @@ def template_insert(call: DropInCall) -> str:
 def unique(call: DropInCall) -> str:
     """Make a note named by the minute, from its template and with the content behind that."""
     from obsidian_mcp.core.operations.new_file import create_file
-    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes, Templates
+    from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
+    from obsidian_mcp.core.operations.templates import Templates
 
     vault = call.vault
     with vault.changing():
@@ -166,7 +167,7 @@ def template_text(call: DropInCall, name: str, title: str | None) -> str:
 
 def fill_template(call: DropInCall, template: FileEntry, title: str) -> str:
     """A template's text with its variables replaced."""
-    from obsidian_mcp.core.operations.periodic_notes import Templates
+    from obsidian_mcp.core.operations.templates import Templates
     from obsidian_mcp.core.periodic.template import fill
 
     return fill(call.body(template), Templates(call.vault).variables(title))

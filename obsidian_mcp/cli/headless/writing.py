@@ -123,7 +123,7 @@ def new_notes_folder(call: DropInCall) -> str:
 
 def _content(call: DropInCall, path: VaultPath) -> str:
     if name := call.text("template"):
-        from obsidian_mcp.core.operations.periodic_notes import Templates
+        from obsidian_mcp.core.operations.templates import Templates
 
         from .periodic import template_text
 

@@ -22,7 +22,7 @@ from obsidian_mcp.errors import (
     NotText,
 )
 
-from .periodic_notes import Templates
+from .templates import Templates
 
 _VARIABLE = re.compile(r"\{\{(content|fromTitle|newTitle)\}\}", re.IGNORECASE)
 

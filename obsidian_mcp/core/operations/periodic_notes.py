@@ -1,206 +1,34 @@
 """The notes of days, weeks and longer periods in one vault: found, named, made and added to
-(PERIODIC-11, 13, 16), and its templates: found by name, filled in, and put into notes (PERIODIC-14,
-15, 18)."""
+(PERIODIC-11, 13, 16)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.periods import Period
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
-from obsidian_mcp.core.files.spellings import normal_form
-from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
-from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.periodic import notes, unique_notes
 from obsidian_mcp.core.periodic.names import LocatedNote, adjective_of, can_be_made, not_set_up
 from obsidian_mcp.core.periodic.settings import PeriodRule
-from obsidian_mcp.core.periodic.template import Variables, fill, fill_periodic
-from obsidian_mcp.core.periodic.templater import (
-    Surroundings,
-    TemplateTarget,
-    has_commands,
-    render,
-    take_cursor,
-)
+from obsidian_mcp.core.periodic.template import fill_periodic
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Text
-from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key, parse
+from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.operation import Create
-from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, TemplateFailed
+from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound
+
+from .templates import Filled, Templates
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
 FOLDER_OF_UNIQUE_NOTES = "the folder of unique notes"
-SHOWN = 10
-"""Templates that an error names."""
-
-
-class Filled(NamedTuple):
-    """The text of a template for one note; `cursor` is a line and a column in it, counted from
-    1."""
-
-    text: str
-    cursor: tuple[int, int] | None = None
-    warnings: tuple[str, ...] = ()
-
-
-class Templates:
-    """The templates of one vault."""
-
-    def __init__(self, vault: Vault, day: date | None = None) -> None:
-        """`day` takes the place of today in templates."""
-        self._vault = vault
-        now = vault.calendar.now()
-        self._now = datetime.combine(day, now.time()) if day else now
-        self._settings = vault.periodic.settings
-
-    @property
-    def folders(self) -> list[str]:
-        """The folders of templates that the settings name and the policy shows."""
-        templater = self._settings.templater
-        named = [self._settings.templates.folder, templater.folder if templater else ""]
-        folders = dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ "))
-        return [folder for folder in folders if self._is_shown(folder)]
-
-    def _is_shown(self, folder: str) -> bool:
-        """Whether an answer may name a folder of the settings (POL-18)."""
-        if not self._vault.policy.restricts_reading:
-            return True
-        _, disk = self._vault.folders.spelled(VaultPath(normal_form(folder)))
-        return self._vault.folders.below(disk) is not None
-
-    def listed(self) -> list[FileEntry]:
-        """Return the notes below the folders of templates, by path; none where no folder is set."""
-        below = tuple(name_key(folder) + "/" for folder in self.folders)
-        notes_of_vault = (entry for entry in self._vault.entries() if is_note(entry.path))
-        return [
-            entry for entry in notes_of_vault if below and name_key(entry.path).startswith(below)
-        ]
-
-    def find(self, name: str) -> FileEntry:
-        """Return the template of a name in the folders of templates, or of a path; `.md` and case
-        do not matter. Raises: NoteNotFound with the templates there are."""
-        key = name_key(name.strip().strip("/"))
-        key = key if key.endswith(".md") else f"{key}.md"
-        templates = self.listed()
-        direct = [f"{name_key(folder)}/{key}" for folder in self.folders]
-        for entry in templates:
-            if name_key(entry.path) in direct:
-                return entry
-        deeper = [entry for entry in templates if name_key(entry.path).endswith(f"/{key}")]
-        if len(deeper) == 1:
-            return deeper[0]
-        path = self._vault.catalog.at(VaultPath(key))
-        if path is not None:
-            return self._vault.catalog.entry(path)
-        named = [str(entry.path) for entry in templates]
-        if named:
-            advice = f"Templates there are: {name_first(named, SHOWN, write=repr)}."
-        elif self.folders:
-            advice = f"The templates folder {self.folders[0]!r} is empty."
-        else:
-            advice = "No templates folder is set in Obsidian; give the path of a note."
-        raise NoteNotFound(
-            f"There is no template {name!r}. {advice}", template=name, templates=named[:SHOWN]
-        )
-
-    def find_for_folder(self, folder: str) -> FileEntry | None:
-        """Return the template that Templater has for new notes of a folder; None where it has
-        none."""
-        templater = self._settings.templater
-        name = templater.template_for(folder) if templater else ""
-        return self.configured(name, "the template of this folder") if name else None
-
-    def configured(self, name: str, what: str) -> FileEntry:
-        """As `find`, for a name in the vault's settings. Raises: PermissionDenied where the policy
-        may hide it."""
-        try:
-            return self.find(name)
-        except NoteNotFound:
-            if self._vault.policy.restricts_reading:
-                raise self._vault.policy.refused_setting(what) from None
-            raise
-
-    def variables(self, path: str) -> Variables:
-        """Return what the variables of a template stand for in the note at a path."""
-        settings = self._settings
-        return Variables(basename(path), self._now, settings.templates, settings.locale)
-
-    def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """A template filled in for the note at a path, which `target` is if it exists. Raises:
-        TemplateFailed."""
-        text = self._vault.read_text(template).text.body
-        return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
-
-    def run(self, name: str, text: str, path: str, target: FileEntry | None = None) -> Filled:
-        """Run the commands of Templater in a text, where the vault has Templater. Raises:
-        TemplateFailed."""
-        if self._settings.templater is None or not has_commands(text):
-            return Filled(text)
-        vault = self._vault
-        now = self._now
-        body = vault.read_text(target).text.body if target else ""
-        parsed = parser.parse(body)
-        modified = local_time(target.mtime_ns) if target else now
-        about = TemplateTarget(
-            path,
-            now,
-            created=modified,
-            modified=modified,
-            system_path=str(vault.files.root / path),
-            content=body,
-            tags=tuple(parsed.all_tags),
-            properties=parsed.properties,
-        )
-        catalog = vault.catalog
-        surroundings = Surroundings(
-            lambda path: catalog.at(VaultPath(path.strip("/"))) is not None,
-            self._included,
-            self._settings.locale,
-        )
-        rendered = render(name, text, about, surroundings)
-        plain, cursor = take_cursor(rendered.text)
-        return Filled(plain, cursor, rendered.warnings)
-
-    def _included(self, link: str) -> str | None:
-        linkpath, mark, subpath = link.partition("#")
-        included_path = resolve(self._vault.catalog, "", linkpath)
-        if included_path is None:
-            return None
-        try:
-            body = Text.decode(self._vault.read(self._vault.catalog.entry(included_path)).data).body
-            return sections.locate(body, subpath).whole.slice(body) if mark else body
-        except AppError:
-            return None
-
-
-def insert_template(
-    body: str, template: str, position: Position = "append", heading: str = ""
-) -> str:
-    """Return a note with a filled template's text at a place, and its properties merged in. Raises:
-    SectionNotFound, PropertiesUnreadable, TemplateFailed."""
-    read = frontmatter.read_frontmatter(template)
-    if read is not None and read.error:
-        raise TemplateFailed(
-            f"The properties of the template cannot be read. {read.error} Nothing was written."
-        )
-    text = template[frontmatter.text_start(template) :]
-    if text.strip():
-        body = insert_text(body, text, position, heading)
-    elif heading:
-        sections.locate(body, heading)
-    if read is not None and read.values:
-        body = merge_properties(body, read.values)
-    return body
 
 
 class Opened(NamedTuple):

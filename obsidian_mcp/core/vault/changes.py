@@ -25,6 +25,7 @@ from .committed import Committed
 from .listing import Listing
 from .moves import Moves
 from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
+from .permissions import Permissions
 from .planned_change import Planned, PlannedChange
 from .rewritten import changed_meanwhile
 from .take_back import take_back
@@ -173,9 +174,10 @@ class Changes:
 
     def _check(self, tool: str, operations: Sequence[Operation], *, is_undo: bool = False) -> None:
         """Check what the policy allows, and that no file breaks. Raises: AppError."""
+        permissions = Permissions(self._policy, self._listing, self._files)
         creates = any(isinstance(operation, Create) for operation in operations)
         for operation in operations:
-            self._check_allowed(operation, overwrites=tool == "create_note" and not creates)
+            permissions.check(operation, overwrites=tool == "create_note" and not creates)
             if not is_undo:
                 check_readable(operation)
 
@@ -282,59 +284,6 @@ class Changes:
         if removal.before is not None and removal.before != present:
             raise changed_meanwhile(removal.disk)
         return Step("remove", removal.disk, before=present)
-
-    def _check_allowed(self, operation: Operation, *, overwrites: bool) -> None:
-        """Raises: PermissionDenied, StorageFailed, ConfirmationRequired."""
-        path = normal_form(operation.disk)
-        match operation:
-            case RemoveFolder():
-                return
-            case MakeFolder():
-                self._policy.check_write(f"{path}/")
-                return
-            case Write() | Create():
-                self._policy.check_write(path, len(operation.after))
-                kind = (
-                    "create"
-                    if isinstance(operation, Create)
-                    else "overwrite"
-                    if overwrites
-                    else "edit"
-                )
-            case Move():
-                self._check_movable(operation)
-                kind = "move"
-            case Remove():
-                self._policy.check_write(path)
-                if operation.permanent:
-                    self._policy.check_permanent(path)
-                kind = "permanent_delete" if operation.permanent else "delete"
-        self._policy.check_confirmed(f"{kind.replace('_', ' ')} {path!r}", kind)
-
-    def _check_movable(self, move: Move) -> None:
-        """Check that every file of a folder may be moved. Raises: PermissionDenied."""
-        source, target = normal_form(move.disk), normal_form(move.target)
-        if (
-            self._listing.catalog.on_disk(move.disk) is not None
-            or self._files.subfolders(move.disk) is None
-        ):
-            self._policy.check_write(source)
-            self._policy.check_write(target)
-            return
-        inside = (
-            list(self._files.scan(move.disk))
-            if self._policy.restricts_reading or self._policy.write
-            else []
-        )
-        for file in inside:
-            below = normal_form(file.disk)[len(source) :]
-            if not self._listing.visible(file.disk):
-                raise self._policy.refused(source)
-            self._policy.check_write(source + below)
-            self._policy.check_write(target + below)
-        if not inside:
-            self._policy.check_write(source + "/")
-            self._policy.check_write(target + "/")
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:
         """Return who makes a change: the app makes single changes of files, never a move with

@@ -13,24 +13,19 @@ from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Peer, introduced
 from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage
 
-from .pipes import LineSplitter, Reader, Writer, take_stdin, take_stdout
+from .pipes import MAX_LINE, LineQueue, Reader, Writer, take_stdin, take_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
-    from obsidian_mcp.serve.call_order import CallOrder, Turn
+    from obsidian_mcp.serve.call_order import CallOrder, InFlight, Turn
     from obsidian_mcp.serve.dispatch import Dispatcher
     from obsidian_mcp.serve.jsonrpc import Message, RequestId
 
     from .calls import Calls
     from .sdk import SdkLink, SdkServer
 
-MAX_LINE: Final = 64 * 2**20
-"""Longest line taken, in bytes."""
-MAX_HELD: Final = 256 * 2**20
-"""Bytes read but not yet served, above which reading pauses. Far above what a client pipelines
-before it reads: a client that writes first and reads later must not come to a standstill."""
 MAX_UNSENT: Final = 16 * 2**20
 """Bytes of answers the client has not read, above which no further request is begun."""
 MAX_IN_FLIGHT: Final = 1000
@@ -40,15 +35,6 @@ FAREWELL_SECONDS: Final = 1.0
 REPLAYED: Final = "obsidian-mcp:initialize"
 """Id of the client's `initialize` where the SDK gets to know it later; its answer has been
 given."""
-
-
-class _InFlight:
-    __slots__ = ("request_id", "turn")
-
-    def __init__(self, request_id: RequestId, turn: Turn | None) -> None:
-        """`turn`: its place in the order of calls; None for a request that needs none."""
-        self.request_id = request_id
-        self.turn = turn
 
 
 class Conversation:
@@ -76,16 +62,12 @@ class Conversation:
         """The SDK does not know that peer yet."""
         self._joined = False
         """The client has sent `notifications/initialized`, and takes notifications."""
-        self._splitter = LineSplitter(MAX_LINE)
-        self._lines: deque[bytes | None] = deque()
-        self._held = 0
-        """Bytes of `_lines`."""
+        self._lines = LineQueue(self.reader)
         self._taking = False
         """A thread is taking lines: one at a time does."""
-        self._in_flight: dict[RequestId, deque[_InFlight]] = {}
+        self._in_flight: dict[RequestId, deque[InFlight]] = {}
         """By id: the SDK lets a client use one id twice."""
-        self._batches: list[BatchAnswer] = []
-        """Those that are not complete."""
+        self._batches = jsonrpc.OpenBatches(self.writer.put)
         self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
@@ -127,12 +109,9 @@ class Conversation:
 
     def feed(self, data: bytes) -> None:
         """Take bytes from stdin; b"" is the end of input."""
-        lines = self._splitter.feed(data) if data else self._splitter.flush()
+        lines = self._lines.split(data)
         with self._lock:
-            self._lines.extend(lines)
-            self._held += sum(len(line or b"") for line in lines)
-            if self._held > MAX_HELD:
-                self.reader.pause()
+            self._lines.put(lines)
             if not data:
                 self.end("end of input", self.drain_timeout)
         self._take_lines()
@@ -149,10 +128,7 @@ class Conversation:
                     self._taking = False
                     self._changed.notify()
                     return
-                line = self._lines.popleft()
-                self._held -= len(line or b"")
-                if self._held < MAX_HELD:
-                    self.reader.resume()
+                line = self._lines.pop()
             taken = jsonrpc.refuse_long_line(MAX_LINE) if line is None else jsonrpc.decode(line)
             if isinstance(taken, list):
                 self._take_batch(taken)
@@ -162,20 +138,14 @@ class Conversation:
     def _take_batch(self, messages: list[Message | InvalidMessage]) -> None:
         batch = BatchAnswer(messages)
         with self._lock:
-            self._batches.append(batch)
+            self._batches.add(batch)
         for message in messages:
             if isinstance(message, InvalidMessage):
                 logger(__name__).warning("refused a message: %s", message.reason)
             else:
                 self._take(message)
         with self._lock:
-            self._send_complete(batch)
-
-    def _send_complete(self, batch: BatchAnswer) -> None:
-        if batch.is_complete and batch in self._batches:
-            self._batches.remove(batch)
-            if line := batch.encode():
-                self.writer.put(line)
+            self._batches.send_complete(batch)
 
     def _take(self, message: Message | InvalidMessage) -> None:
         if isinstance(message, InvalidMessage):
@@ -211,7 +181,7 @@ class Conversation:
 
     def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
         """Start a request when it is its turn."""
-        from obsidian_mcp.serve.call_order import UNORDERED
+        from obsidian_mcp.serve.call_order import UNORDERED, InFlight
 
         request_id = message["id"]
         key = jsonrpc.correlated(request_id)
@@ -229,7 +199,7 @@ class Conversation:
                     self._calls.timers.after(
                         self._dispatcher.timeout, partial(self._expire, turn, message, peer)
                     )
-            self._in_flight.setdefault(key, deque()).append(_InFlight(request_id, turn))
+            self._in_flight.setdefault(key, deque()).append(InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
         self._calls.begin(message, peer, waited=time.monotonic() - arrived)
@@ -310,11 +280,7 @@ class Conversation:
         """Write the answer to a request, b"" for none; with those of its batch where it came in
         one."""
         with self._lock:
-            for batch in self._batches:
-                if batch.take(request_id, line):
-                    self._send_complete(batch)
-                    return
-            if line:
+            if not self._batches.take(request_id, line) and line:
                 self.writer.put(line)
 
     def _answer(self, request_id: RequestId, line: bytes, *, latest: bool = False) -> None:

@@ -10,11 +10,12 @@ import select
 import stat
 import sys
 import threading
+from collections import deque
 
 from obsidian_mcp import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Final, TextIO
 
 if sys.platform == "win32":
@@ -22,6 +23,11 @@ if sys.platform == "win32":
 
 _READ_SIZE: Final = 256 * 1024
 _WRITE_SIZE: Final = 256 * 1024
+MAX_LINE: Final = 64 * 2**20
+"""Longest line taken, in bytes."""
+MAX_HELD: Final = 256 * 2**20
+"""Bytes read but not yet served, above which reading pauses. Far above what a client pipelines
+before it reads: a client that writes first and reads later must not come to a standstill."""
 
 
 class LineSplitter:
@@ -125,6 +131,44 @@ class Reader:
             return self._fd in ready or not ready.get(self._output, 0) & select.POLLERR
 
         return wait
+
+
+class LineQueue:
+    """The lines that were read and are not yet served; while they hold too many bytes, reading
+    pauses. Its owner's lock guards it, but for `split`, which the reading thread alone calls."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._splitter = LineSplitter(MAX_LINE)
+        self._lines: deque[bytes | None] = deque()
+        self._held = 0
+        """Bytes of `_lines`."""
+
+    def __bool__(self) -> bool:
+        return bool(self._lines)
+
+    def split(self, data: bytes) -> list[bytes | None]:
+        """Return the lines that bytes complete; b"" is the end of input, and ends the last one."""
+        return self._splitter.feed(data) if data else self._splitter.flush()
+
+    def put(self, lines: Sequence[bytes | None]) -> None:
+        """Append lines; None for one that is too long."""
+        self._lines.extend(lines)
+        self._held += sum(len(line or b"") for line in lines)
+        if self._held > MAX_HELD:
+            self._reader.pause()
+
+    def pop(self) -> bytes | None:
+        """Take the first line."""
+        line = self._lines.popleft()
+        self._held -= len(line or b"")
+        if self._held < MAX_HELD:
+            self._reader.resume()
+        return line
+
+    def clear(self) -> None:
+        """Forget all lines, when no more are read."""
+        self._lines.clear()
 
 
 class Writer:

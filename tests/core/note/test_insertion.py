@@ -12,7 +12,7 @@ from obsidian_mcp.core.frontmatter import parser
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 from obsidian_mcp.core.note.edits import Position, insert_text
-from obsidian_mcp.core.operations.periodic_notes import insert_template
+from obsidian_mcp.core.operations.templates import insert_template
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.errors import PropertiesUnreadable, TemplateFailed
 
