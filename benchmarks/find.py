@@ -20,7 +20,7 @@ from pathlib import Path
 
 from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.app import App
-from obsidian_mcp.core.semantic.choice import Choice
+from obsidian_mcp.core.semantic.choice import EmbeddingChoice
 from obsidian_mcp.tools import registry
 from tests import findability
 from tests.check import SHARED
@@ -96,7 +96,7 @@ def score(pairs: Sequence[tuple[Question, Answer]]) -> Score:
 
 
 @contextmanager
-def ours(vault: Path, choice: Choice | None = None) -> Iterator[Way]:
+def ours(vault: Path, choice: EmbeddingChoice | None = None) -> Iterator[Way]:
     """The tool, in this process; with the model of `choice` for search by meaning, else without one."""
     with tempfile.TemporaryDirectory(prefix="bench-find-") as beside:
         places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
@@ -173,7 +173,7 @@ def read_notes(vault: Path) -> dict[str, str]:
 
 
 def answered(
-    vault: Path, questions: Sequence[Question], choice: Choice | None
+    vault: Path, questions: Sequence[Question], choice: EmbeddingChoice | None
 ) -> dict[str, list[tuple[Question, Answer]]]:
     """The answers that each way gives."""
     texts = read_notes(vault)
@@ -237,7 +237,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     choice = None
     if chosen.model:
         folder = "" if chosen.endpoint else chosen.model
-        choice = Choice(folder=folder, url=chosen.endpoint, model=chosen.model)
+        choice = EmbeddingChoice(folder=folder, url=chosen.endpoint, model=chosen.model)
     halves: dict[str, dict[str, list[tuple[Question, Answer]]]] = {}
     absent = []
     with tempfile.TemporaryDirectory(prefix="bench-vault-") as folder:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Views = Literal["auto", "on", "off"]
     Backend = Literal["files", "cli", "auto"]
     PluginDialect = Literal["auto", "mcp", "v1"]
-    Choice = TypeVar("Choice", bound=str)
+    ChosenWord = TypeVar("ChosenWord", bound=str)
 
 
 class Secret(str):
@@ -241,7 +241,7 @@ def _text(env: Mapping[str, str], name: str) -> str:
     return env.get(f"OBSIDIAN_MCP_{name}", "").strip()
 
 
-def _choice(name: str, chosen: str, *choices: Choice) -> Choice:
+def _choice(name: str, chosen: str, *choices: ChosenWord) -> ChosenWord:
     """Return the one of these that was chosen. Raises: InvalidArguments."""
     for choice in choices:
         if choice == chosen:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.files.ports import Changer, Obsidian
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
-    from obsidian_mcp.core.semantic.choice import Choice
+    from obsidian_mcp.core.semantic.choice import EmbeddingChoice
     from obsidian_mcp.core.semantic.meaning import Embedder, Meaning
     from obsidian_mcp.core.text.vault_path import VaultPath
     from obsidian_mcp.core.vault.vault import Vault
@@ -123,7 +123,7 @@ def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
     return bool(found)
 
 
-def embedding_choice(config: Config) -> Choice | None:
+def embedding_choice(config: Config) -> EmbeddingChoice | None:
     """Return the model that the user chose for search by meaning, None where it is off. Raises:
     InvalidArguments for a file that cannot be read."""
     file = config.state / SEMANTIC_FILE
@@ -134,7 +134,7 @@ def embedding_choice(config: Config) -> Choice | None:
     return choice.parse(file.read_bytes())
 
 
-def embedder(config: Config, choice: Choice) -> Embedder:
+def embedder(config: Config, choice: EmbeddingChoice) -> Embedder:
     """Return the chosen model. Nothing is loaded yet."""
     if choice.url:
         from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint

@@ -102,11 +102,14 @@ def test_the_other_operand_of_an_operator_is_not_vague() -> None:
 
 def test_classes_and_aliases_share_their_names() -> None:
     texts = [
-        "class Answer: pass\nKind = int | str\nT = TypeVar('T')\nMOST = 1\nclass _Reader: pass",
-        "if TYPE_CHECKING:\n    Answer: TypeAlias = str\nT = TypeVar('T')\nMOST = 1\nclass _Reader: pass",
+        "class Answer: pass\nKind = int | str\nT = TypeVar('T')\nMOST = 1\nclass _Reader: pass\n_Place = int | str",
+        "if TYPE_CHECKING:\n    Answer: TypeAlias = str\nT = TypeVar('T')\nMOST = 1\nclass Reader: pass",
     ]
 
-    assert listed(names.shared_type_names, *texts) == ["0.py:1 Answer", "1.py:2 Answer"]
+    assert listed(names.shared_type_names, *texts) == [
+        *("0.py:1 Answer", "1.py:2 Answer"),
+        *("0.py:5 _Reader", "1.py:5 Reader"),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _LENGTHS: Final = struct.Struct(">II")
 _STACK_BYTES: Final = 2**18
 """Stack of the thread that receives requests: it is part of the address space, which is limited."""
 
-Message = tuple[Any, bytes]
+HelperMessage = tuple[Any, bytes]
 
 
 def write_message(stream: IO[bytes], header: Any, body: bytes = b"") -> None:
@@ -30,7 +30,7 @@ def write_message(stream: IO[bytes], header: Any, body: bytes = b"") -> None:
     stream.flush()
 
 
-def read_message(stream: IO[bytes]) -> Message | None:
+def read_message(stream: IO[bytes]) -> HelperMessage | None:
     """Return the next message; None where the stream ends."""
     lengths = stream.read(_LENGTHS.size)
     if len(lengths) < _LENGTHS.size:
@@ -42,7 +42,7 @@ def read_message(stream: IO[bytes]) -> Message | None:
     return json.loads(header), body
 
 
-def answer_requests(answer: Callable[[Any, bytes], Message], memory_bytes: int) -> None:
+def answer_requests(answer: Callable[[Any, bytes], HelperMessage], memory_bytes: int) -> None:
     """Answer the requests on standard input by messages on standard output.
 
     The process ends at once when standard input does, which is when the program that started it
@@ -53,7 +53,7 @@ def answer_requests(answer: Callable[[Any, bytes], Message], memory_bytes: int) 
         import resource
 
         resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
-    requests: queue.SimpleQueue[Message] = queue.SimpleQueue()
+    requests: queue.SimpleQueue[HelperMessage] = queue.SimpleQueue()
     source, sink = _take_streams()
     threading.stack_size(_STACK_BYTES)
     threading.Thread(target=_receive, args=(source, requests), daemon=True).start()
@@ -76,7 +76,7 @@ def _take_streams() -> tuple[IO[bytes], IO[bytes]]:
     return source, sink
 
 
-def _receive(source: IO[bytes], requests: queue.SimpleQueue[Message]) -> None:
+def _receive(source: IO[bytes], requests: queue.SimpleQueue[HelperMessage]) -> None:
     """Receive requests until there are no more, and end the process then."""
     with suppress(OSError, ValueError, MemoryError):
         while (message := read_message(source)) is not None:

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, Self
 
-from .helper_loop import Message, read_message, write_message
+from .helper_loop import HelperMessage, read_message, write_message
 from .processes import memory_of
 
 LOOK_SECONDS: Final = 0.05
@@ -37,7 +37,7 @@ class HelperProcess:
     def __init__(self, module: str, *arguments: str, memory_bytes: int) -> None:
         """`module` calls `answer_requests`. Raises: OSError."""
         self._memory_bytes = memory_bytes
-        self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[HelperMessage | None] = queue.SimpleQueue()
         self._process = subprocess.Popen(  # noqa: S603  our own module
             [sys.executable, "-m", module, *arguments],
             stdin=subprocess.PIPE,
@@ -55,7 +55,7 @@ class HelperProcess:
     def __exit__(self, *failure: object) -> None:
         self.end()
 
-    def ask(self, header: Any, body: bytes = b"", *, look: Callable[[], None]) -> Message:
+    def ask(self, header: Any, body: bytes = b"", *, look: Callable[[], None]) -> HelperMessage:
         """Return the answer to one request.
 
         `look` is called several times a second, and may raise what ends the waiting. Raises:

@@ -8,7 +8,7 @@ from typing import Final
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.errors import NotShowable
 
-from .helper_loop import Message
+from .helper_loop import HelperMessage
 from .helper_process import HelperEnded, HelperProcess, can_start
 from .media_worker import TOO_LARGE
 
@@ -41,7 +41,7 @@ class MediaProcess:
         """Return a page of a PDF, 1-based, as PNG. Raises: NotShowable."""
         return self._ask("pdf_page", number, longest_side, data=data)[1]
 
-    def _ask(self, function: str, *arguments: int, data: bytes) -> Message:
+    def _ask(self, function: str, *arguments: int, data: bytes) -> HelperMessage:
         """Return the answer of a process, which has ended then. Raises: NotShowable."""
         if not can_start():
             raise NotShowable("This program cannot read the file: it is no Python installation.")

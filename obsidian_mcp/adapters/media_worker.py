@@ -8,12 +8,12 @@ from typing import Any
 from obsidian_mcp.errors import NotShowable
 
 from . import media
-from .helper_loop import Message, answer_requests
+from .helper_loop import HelperMessage, answer_requests
 
 TOO_LARGE = "The file takes too much memory to be shown."
 
 
-def _answer(request: Any, data: bytes) -> Message:
+def _answer(request: Any, data: bytes) -> HelperMessage:
     """Return what a function of `media` makes of the bytes of a file, or why it makes nothing."""
     function, *arguments = request
     try:

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from obsidian_mcp import TYPE_CHECKING
 
-from .helper_loop import Message, answer_requests
+from .helper_loop import HelperMessage, answer_requests
 
 if TYPE_CHECKING:
     from .disk import Disk
@@ -44,7 +44,7 @@ def main() -> None:
 
     disk = Disk(Path(root))
 
-    def answer(request: Any, _: bytes) -> Message:
+    def answer(request: Any, _: bytes) -> HelperMessage:
         return _read_pdf(disk, *request), b""
 
     answer_requests(answer, int(memory_bytes))

@@ -8,10 +8,10 @@ from typing import Any
 
 from .cells import align_objects, person_text, safe
 
-Answer = Mapping[str, Any]
+AnswerData = Mapping[str, Any]
 
 
-def readable(data: Answer) -> str:
+def readable(data: AnswerData) -> str:
     """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other
     lists a line each."""
     return "".join(f"{line}\n" for key, value in data.items() for line in _lines(key, value))
@@ -36,7 +36,7 @@ def _lines(key: str, value: Any) -> Iterator[str]:
     yield from (f"  {line}" for line in inside)
 
 
-def history(data: Answer) -> str:
+def history(data: AnswerData) -> str:
     """Return the history with commands in the place of tools (CLI-12)."""
     from obsidian_mcp.tools.offer import PREFIX, table
 
@@ -56,7 +56,7 @@ def history(data: Answer) -> str:
 # The state of the vault: rules CHECK-04 and CHECK-05
 
 
-def check(data: Answer) -> str:
+def check(data: AnswerData) -> str:
     """Return what each check found, a line each, and what repairs it."""
     from .main import in_command_words
 
@@ -77,7 +77,7 @@ def check(data: Answer) -> str:
     return "\n".join(parts) if parts else "Nothing was found.\n"
 
 
-def github_annotations(data: Answer) -> str:
+def github_annotations(data: AnswerData) -> str:
     """Return the findings as GitHub's runners read them: an error for what is broken, else a
     warning."""
     return "".join(
@@ -101,7 +101,7 @@ def _escape(text: str, marks: str = "") -> str:
 # Tasks: rules CLI-18 and CLI-19
 
 
-def task(data: Answer) -> tuple[str, str]:
+def task(data: AnswerData) -> tuple[str, str]:
     """Return the lines that stand in a note after a change, with their places, and its warnings."""
     path, first = data["path"], data["line"]
     if data["new"]:
@@ -116,7 +116,7 @@ def task(data: Answer) -> tuple[str, str]:
     )
 
 
-def tasks(data: Answer) -> tuple[str, str]:
+def tasks(data: AnswerData) -> tuple[str, str]:
     """Return a list of tasks as `path:line: task` under the names of their groups, and what there
     is to say of it."""
     remarks = [] if data["tasks"] else ["No tasks found."]
@@ -124,7 +124,7 @@ def tasks(data: Answer) -> tuple[str, str]:
     return tasks_text(data), "".join(f"{safe(line)}\n" for line in remarks)
 
 
-def tasks_text(data: Answer) -> str:
+def tasks_text(data: AnswerData) -> str:
     """Return a list of tasks as `path:line: task`, under the names of their groups."""
     lines = {
         f"{task['path']}:{task['line']}": safe(task["text"].lstrip("> \t"))

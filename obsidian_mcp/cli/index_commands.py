@@ -87,21 +87,21 @@ def set_up(
     json: bool = False,
 ) -> None:
     """Choose and download the model, and embed the notes. Raises: InvalidArguments."""
-    from obsidian_mcp.core.semantic.choice import Choice
+    from obsidian_mcp.core.semantic.choice import EmbeddingChoice
     from obsidian_mcp.setup import semantic as setup
 
     options = options.with_vaults(tuple(vault))
     config = options.config()
     if endpoint:
         _agree(endpoint, model, has_agreed=yes)
-        choice = Choice(url=endpoint, model=model)
+        choice = EmbeddingChoice(url=endpoint, model=model)
     else:
         folder = expand_home(model)
         if not (model and folder.is_dir()):
             model = model or setup.DEFAULT_MODEL
             write("", f"downloading {model}\n")
             folder = setup.download(config, model)
-        choice = Choice(folder=str(folder.absolute()), model=model)
+        choice = EmbeddingChoice(folder=str(folder.absolute()), model=model)
     size = setup.choose(config, choice)
     with options.app() as app:
         opened = app.vaults.get()

@@ -15,7 +15,7 @@ from .cells import align, cell_text, fit_columns, markdown, safe, separate
 WIDEST: Final = 60
 """Columns of a cell in a table; longer ones are cut."""
 
-Rows = Sequence[Sequence[Any]]
+TableRows = Sequence[Sequence[Any]]
 
 
 def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
@@ -58,7 +58,9 @@ def remarks(data: Mapping[str, Any]) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-def _split_groups(data: Mapping[str, Any], offset: int) -> Iterator[tuple[Mapping[str, Any], Rows]]:
+def _split_groups(
+    data: Mapping[str, Any], offset: int
+) -> Iterator[tuple[Mapping[str, Any], TableRows]]:
     """Each group that has rows on the page, with these; the whole answer, without a key, where
     there are none."""
     if not data.get("groups") or not data["rows"]:

@@ -15,7 +15,7 @@ from obsidian_mcp import computer
 from .system import System
 
 Format = Literal["json", "jsonc", "toml", "yaml"]
-Shape = Callable[[str, str, list[str]], dict[str, Any]]
+EntryShape = Callable[[str, str, list[str]], dict[str, Any]]
 """Makes of a server's name, its command and its arguments what a file says of it."""
 
 
@@ -39,7 +39,7 @@ class McpClient:
     """Members that a new entry gets and that the user may change afterwards."""
     windowed: bool = True
     """Started from the desktop: with another, shorter PATH than a terminal has."""
-    shape: Shape = _usual
+    shape: EntryShape = _usual
     environment: str = "env"
     """Member of an entry that holds environment variables."""
 
@@ -135,7 +135,7 @@ ERRORS_AS_RESULTS: Mapping[str, str] = {"OBSIDIAN_MCP_ERRORS": "result"}
 """For clients that are not known to show JSON-RPC errors to the model: they must show failed
 results (INST-14)."""
 
-_SHAPES: Mapping[str, Shape] = {
+_SHAPES: Mapping[str, EntryShape] = {
     "opencode": lambda _, command, arguments: {"command": [command, *arguments]},
     "goose": lambda name, command, arguments: {"name": name, "cmd": command, "args": arguments},
 }

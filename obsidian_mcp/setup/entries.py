@@ -16,14 +16,14 @@ from obsidian_mcp.core.text.text import Text, split_lines
 
 from .clients import McpClient
 
-Entry = dict[str, Any]
+ServerEntry = dict[str, Any]
 
 
 class Broken(Exception):
     """The text cannot be read, or not be changed safely. The message completes 'the file …'."""
 
 
-def servers(client: McpClient, text: str) -> dict[str, Entry]:
+def servers(client: McpClient, text: str) -> dict[str, ServerEntry]:
     """Every server in the file by name. Raises: Broken."""
     entries = _parse(client, text).get(client.key)
     if entries is None:

@@ -14,11 +14,11 @@ from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
 
 from . import entries, files, probe
 from .clients import ERRORS_AS_RESULTS, McpClient
-from .entries import Broken, Entry
+from .entries import Broken, ServerEntry
 from .launcher import is_ours
 from .system import System
 
-Action = Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
+EntryAction = Literal["added", "updated", "replaced", "unchanged", "removed", "absent"]
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
@@ -30,7 +30,7 @@ class Configured:
     client: McpClient
     path: Path
     name: str
-    entry: Entry
+    entry: ServerEntry
 
     @property
     def command(self) -> list[str]:
@@ -61,7 +61,7 @@ class ConfigChange(Configured):
     """A change made to a file, or planned by a dry run; the entry is as it stands afterwards, or
     stood before it was removed, and empty where there is none."""
 
-    action: Action
+    action: EntryAction
     before: str
     after: str
     backup: Path | None = None
@@ -110,7 +110,7 @@ def install(
         return ConfigChange(
             client, content.path, name, stands, "unchanged", before=text, after=after
         )
-    action: Action = "added" if existing is None else "replaced" if foreign else "updated"
+    action: EntryAction = "added" if existing is None else "replaced" if foreign else "updated"
     backup = None if dry_run else files.replace(content, after)
     return ConfigChange(
         client, content.path, name, stands, action, before=text, after=after, backup=backup
@@ -169,7 +169,7 @@ def block(name: str, command_line: Sequence[str]) -> str:
     return json.dumps({"mcpServers": {name: entry}}, ensure_ascii=False, indent=2)
 
 
-def command_of(entry: Entry) -> list[str]:
+def command_of(entry: ServerEntry) -> list[str]:
     """Return the command line of an entry; [] for an entry without a command (a URL)."""
     command: Any = entry.get("command", entry.get("cmd"))
     arguments = entry.get("args")
@@ -180,7 +180,7 @@ def command_of(entry: Entry) -> list[str]:
     return [command, *map(str, arguments if isinstance(arguments, list) else [])]
 
 
-def _is_ours(entry: Entry) -> bool:
+def _is_ours(entry: ServerEntry) -> bool:
     line = command_of(entry)
     return bool(line) and is_ours(line[0], line[1:])
 
@@ -193,7 +193,7 @@ def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
 
 
 def _text_before(
-    client: McpClient, text: str, name: str, entry: Entry, backups: Sequence[Path]
+    client: McpClient, text: str, name: str, entry: ServerEntry, backups: Sequence[Path]
 ) -> str | None:
     """The backup that installing this entry would turn into the present text; None where there is
     none."""

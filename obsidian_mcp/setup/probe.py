@@ -61,7 +61,7 @@ def initialize(
     except (OSError, ValueError) as error:
         raise NoAnswer(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error
     with process:
-        conversation = _Conversation(process, seconds, ending)
+        conversation = _ProbeConversation(process, seconds, ending)
         try:
             client = {"name": "obsidian-mcp doctor", "version": __version__}
             params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
@@ -83,7 +83,7 @@ def initialize(
     )
 
 
-class _Conversation:
+class _ProbeConversation:
     """Messages to and from a process, which is ended when its time is over: no pipe is read with a
     time limit."""
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 from obsidian_mcp import computer, vault_builder
 from obsidian_mcp.config import Config
-from obsidian_mcp.core.semantic.choice import Choice
+from obsidian_mcp.core.semantic.choice import EmbeddingChoice
 
 DEFAULT_MODEL = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 """Fifty languages, about 120 MB."""
 
 
-def choose(config: Config, choice: Choice) -> int:
+def choose(config: Config, choice: EmbeddingChoice) -> int:
     """Try a model, and use it from now on; return how many numbers its vectors have. Raises:
     SemanticUnavailable."""
     computer.check_packages()

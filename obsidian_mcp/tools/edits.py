@@ -22,7 +22,7 @@ from .arguments import Argument, DryRun, Etag, Name, VaultName
 from .paging import FILES_SHOWN, first_of, shown_diff
 from .registry import tool
 
-Operation = Literal[
+EditOperation = Literal[
     "append", "prepend", "replace_text", "replace_section", "append_section", "prepend_section",
     "add_after_section", "remove_section", "rename_heading",
 ]  # fmt: skip
@@ -50,7 +50,7 @@ class EditedNote:
 def edit_note(
     app: App,
     name: Name,
-    operation: Annotated[Operation, Argument(description="append adds no blank line")],
+    operation: Annotated[EditOperation, Argument(description="append adds no blank line")],
     content: Annotated[str | None, Argument(description="New text or heading")] = None,
     find: Annotated[str, Argument(description="replace_text: exact text, there once")] = "",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
@@ -98,7 +98,7 @@ def edit_note(
 
 
 def _warnings(
-    operation: Operation, before: str, after: str, heading: str, content: str
+    operation: EditOperation, before: str, after: str, heading: str, content: str
 ) -> list[str]:
     """What the user may not have meant: the first of several headings, a block without its id, a
     section's headings."""
@@ -175,7 +175,7 @@ def _rename_heading(
     )
 
 
-def _check_content(operation: Operation, content: str | None, find: str, section: str) -> str:
+def _check_content(operation: EditOperation, content: str | None, find: str, section: str) -> str:
     """Return the content. Raises: InvalidArguments for an argument that the operation needs or
     cannot use."""
     if content and operation == "remove_section":

@@ -78,11 +78,11 @@ def query(
             "Give query, or this: the note whose queries are to be run.", argument="query"
         )
     path = note.path if note is not None else None
-    request = queries.Query(query, page, now, language, view, path, section, table_number)
+    request = queries.QueryRequest(query, page, now, language, view, path, section, table_number)
     return _render_answer(queries.run_query(opened, request), page)
 
 
-def _render_answer(result: queries.Found, page: Page) -> dict[str, Any]:
+def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(result, TaskPage):
         data: dict[str, Any] = plain(

@@ -52,7 +52,7 @@ def show_query(
         raise InvalidArguments("Give query.", argument="query")
     rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
-    request = queries.Query(query, page, opened.calendar.now(), language, view)
+    request = queries.QueryRequest(query, page, opened.calendar.now(), language, view)
     result = queries.run_query(opened, request)
     if isinstance(result, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]

@@ -12,7 +12,14 @@ from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.query import parser
 from obsidian_mcp.core.search.groups import grouping
-from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, SNIPPETS, Grouped, Hits, Match, Request
+from obsidian_mcp.core.search.hits import (
+    ANSWER_CHARACTERS,
+    SNIPPETS,
+    Grouped,
+    Hits,
+    MatchMode,
+    Request,
+)
 from obsidian_mcp.core.search.sort import order
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import name_key
@@ -45,7 +52,7 @@ def search(
         ),
     ],
     match: Annotated[
-        Match, Argument(description="smart: also word forms, accents, typos, synonyms")
+        MatchMode, Argument(description="smart: also word forms, accents, typos, synonyms")
     ] = "smart",
     folder: Annotated[str, Argument(description="Notes below this folder")] = "",
     modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",

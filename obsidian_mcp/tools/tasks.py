@@ -15,7 +15,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .arguments import Argument, DryRun, Etag, Limit, Offset, VaultName, VaultNames
 from .registry import tool
 
-Action = Literal["update", "add"]
+TaskAction = Literal["update", "add"]
 
 
 LEVELS = ("highest", "high", "medium", "none", "low", "lowest")
@@ -92,7 +92,7 @@ def update_task(
     name: Annotated[str, Argument(description="Note; else any")] = "",
     line: Annotated[int | None, Argument(description="1-based", ge=1)] = None,
     task: Annotated[str, Argument(description="Its id, ^block-id, line or part of its text")] = "",
-    action: Annotated[Action, Argument(description="add: a new task with text")] = "update",
+    action: Annotated[TaskAction, Argument(description="add: a new task with text")] = "update",
     status: Annotated[
         str, Argument(description="toggle, done, cancelled, todo, in_progress, on_hold, a symbol")
     ] = "",

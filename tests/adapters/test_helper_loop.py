@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from obsidian_mcp.adapters.helper_loop import Message, read_message, write_message
+from obsidian_mcp.adapters.helper_loop import HelperMessage, read_message, write_message
 
 _HELPER = """
 import os, stat
@@ -31,7 +31,7 @@ def test_what_a_helper_works_with_shares_no_stream_with_its_messages(request_: s
     assert _ask(request_) == ({"input is the pipe": False}, b"body")
 
 
-def _ask(request: str) -> Message | None:
+def _ask(request: str) -> HelperMessage | None:
     """Return the answer to one request of a helper that ends at the next one."""
     command = [sys.executable, "-c", _HELPER]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as helper:

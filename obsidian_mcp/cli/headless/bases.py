@@ -46,14 +46,14 @@ def base_query(call: DropInCall) -> str:
     from obsidian_mcp.cli.cells import cell_text, markdown, separate
     from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
     from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
-    from obsidian_mcp.core.operations.queries import Query, run_query
+    from obsidian_mcp.core.operations.queries import QueryRequest, run_query
 
     entry = call.find_kind(BASE_EXTENSION, "base")
     body = call.body(entry)
     view = _view(read_base(body), call).name
     now = call.vault.calendar.now()
     result = run_query(
-        call.vault, Query(body, Page(sys.maxsize >> 1), now, "base", view, entry.path)
+        call.vault, QueryRequest(body, Page(sys.maxsize >> 1), now, "base", view, entry.path)
     )
     assert isinstance(result, IndexAnswer)  # noqa: S101  a base answers with rows
     answer: QueryAnswer = result.value

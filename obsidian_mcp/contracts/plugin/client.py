@@ -7,9 +7,9 @@ import itertools
 import re
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from obsidian_mcp import errors, json_codec
+from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -18,10 +18,11 @@ from obsidian_mcp.errors import (
     UnknownTool,
 )
 
-from .http_exchange import Exchange, Unreachable, exchange_over_http
-from .plugin_tool import PluginTools, _tools
+from .http_exchange import SendRequest, Unreachable, exchange_over_http
+from .plugin_tool import PluginTools, read_tools
 
-Mode = Literal["auto", "mcp", "v1"]
+if TYPE_CHECKING:
+    from obsidian_mcp.config import PluginDialect
 
 LIST_SECONDS = 5.0
 CALL_SECONDS = 30.0
@@ -78,9 +79,9 @@ class BridgeClient:
         host: str = "127.0.0.1",
         port: int = 3000,
         *,
-        mode: Mode = "auto",
+        mode: PluginDialect = "auto",
         api_key: str | None = None,
-        exchange: Exchange | None = None,
+        exchange: SendRequest | None = None,
         list_seconds: float = LIST_SECONDS,
         call_seconds: float = CALL_SECONDS,
     ) -> None:
@@ -144,7 +145,7 @@ class BridgeClient:
             raise self._garbage(reply)
         given, entries = reply.body.get("hash"), reply.body["tools"]
         return PluginTools(
-            _tools(entries), given if isinstance(given, str) and given else repr(entries)
+            read_tools(entries), given if isinstance(given, str) and given else repr(entries)
         )
 
     def _v1_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
@@ -189,7 +190,7 @@ class BridgeClient:
             )
             if not cursor:
                 break
-        return PluginTools(_tools(entries), repr(entries))
+        return PluginTools(read_tools(entries), repr(entries))
 
     def _mcp_call(self, name: str, arguments: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
         result = self._mcp("tools/call", {"name": name, "arguments": dict(arguments)}, limit)

@@ -14,9 +14,9 @@ from obsidian_mcp.errors import (
 LARGEST_ANSWER = 64 * 1024 * 1024
 """Bytes."""
 _READ_BYTES = 65_536
-Limits = tuple[float, float]
+TimeLimits = tuple[float, float]
 """Seconds for connecting and for the answer."""
-Exchange = Callable[[str, str, bytes | None, Mapping[str, str], Limits], tuple[int, bytes]]
+SendRequest = Callable[[str, str, bytes | None, Mapping[str, str], TimeLimits], tuple[int, bytes]]
 """Sends a request: method, path, body, headers and limits. Returns status and body."""
 
 
@@ -31,7 +31,7 @@ def exchange_over_http(
     path: str,
     body: bytes | None,
     headers: Mapping[str, str],
-    limits: Limits,
+    limits: TimeLimits,
 ) -> tuple[int, bytes]:
     """Return the status and the body of an answer, over a connection of its own: after a restart of
     the plugin one that was kept would lose the next call. Raises: Unreachable, TimeoutError,

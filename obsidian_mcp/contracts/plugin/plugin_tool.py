@@ -50,7 +50,7 @@ class PluginTools(NamedTuple):
     of the list."""
 
 
-def _tools(entries: list[object]) -> tuple[PluginTool, ...]:
+def read_tools(entries: list[object]) -> tuple[PluginTool, ...]:
     tools: dict[str, PluginTool] = {}
     for entry in entries:
         if (

@@ -21,10 +21,10 @@ HASHED: Final = ("name", "description", "inputSchema")
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _INDEX_END: Final = 2**32 - 1
 
-Entry = TypeVar("Entry", bound=Mapping[str, Any])
+ToolDefinition = TypeVar("ToolDefinition", bound=Mapping[str, Any])
 
 
-def sort_by_name(tools: Iterable[Entry]) -> list[Entry]:
+def sort_by_name(tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:
     """Return tools in the order of their names, `localeCompare` in English; equal ones keep theirs
     (HASH-04)."""
     return sorted(tools, key=lambda tool: exact_key(tool["name"]))

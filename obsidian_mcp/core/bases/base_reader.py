@@ -68,7 +68,7 @@ def read_with_mistakes(text: str) -> tuple[Base | None, list[tuple[YamlPath, str
 
     Raises: QueryInvalid for broken YAML.
     """
-    reader = _Reader()
+    reader = _BaseReader()
     base = reader.read_base(_load(text))
     if base is not None and _TAGGED.search(text):
         base = replace(base, warnings=(*base.warnings, f"{_QUOTE} It has no effect as it is."))
@@ -98,7 +98,7 @@ _SINGULARS = ("filter", "formula", "property", "summary", "view")
 """Keys in the singular are a frequent slip."""
 
 
-class _Reader:
+class _BaseReader:
     """Turns the values of the YAML into a `Base`, and collects the mistakes that refuse it."""
 
     def __init__(self) -> None:

@@ -18,11 +18,11 @@ from obsidian_mcp.core.expressions.evaluate import (
 from obsidian_mcp.core.expressions.javascript import list_index
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.syntax import (
+    BareName,
     FieldAccess,
     FunctionCall,
     IndexAccess,
     Literal,
-    Name,
     Node,
 )
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
@@ -201,9 +201,11 @@ def _access(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate | N
     Without it, an access to one property would first make an object of all of them.
     """
     match node:
-        case FieldAccess(Name(root), name) if root in _ROOTS and root not in compiler.parameters:
+        case FieldAccess(BareName(root), name) if (
+            root in _ROOTS and root not in compiler.parameters
+        ):
             return _ROOTS[root](name)
-        case IndexAccess(Name("note" | "formula" | "this" as root), Literal(str() as name)):
+        case IndexAccess(BareName("note" | "formula" | "this" as root), Literal(str() as name)):
             return _ROOTS[root](name) if root not in compiler.parameters else None
     return None
 
@@ -241,9 +243,9 @@ def item_of(value: Value, key: Value, _: Scope) -> Value:
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     match node.callee:
-        case Name(name) if name.lower() == "if":
+        case BareName(name) if name.lower() == "if":
             return _if(name, [compiler.compile(argument) for argument in node.arguments])
-        case Name(name):
+        case BareName(name):
             return _function(None, name, node.arguments, compiler)
         case FieldAccess(of, name):
             return _function(compiler.compile(of), name, node.arguments, compiler)

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.expressions.syntax import (
+    BareName,
     Binary,
     FieldAccess,
     FunctionCall,
     IndexAccess,
     Literal,
-    Name,
     Node,
 )
 from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
@@ -44,7 +44,7 @@ def describe_new_item(base: Base, view: View) -> NewItem:
                 if name and value is not None:
                     item.properties.setdefault(name, value)
             case FunctionCall(
-                FieldAccess(FieldAccess(Name("file"), "tags") | Name("tags"), "contains"),
+                FieldAccess(FieldAccess(BareName("file"), "tags") | BareName("tags"), "contains"),
                 (Literal(str() as tag),),
             ):
                 tags.append(tag.removeprefix("#"))
@@ -52,9 +52,11 @@ def describe_new_item(base: Base, view: View) -> NewItem:
                 name, value = _property(of), _write_value(link)
                 if name and value:
                     links.setdefault(name, []).append(value)
-            case FunctionCall(FieldAccess(Name("file"), "hasTag"), arguments):
+            case FunctionCall(FieldAccess(BareName("file"), "hasTag"), arguments):
                 tags += _tags(arguments)
-            case FunctionCall(FieldAccess(Name("file"), "inFolder"), (Literal(str() as folder),)):
+            case FunctionCall(
+                FieldAccess(BareName("file"), "inFolder"), (Literal(str() as folder),)
+            ):
                 item.folder = item.folder or folder.strip("/")
     for name, values in links.items():
         item.properties.setdefault(name, values)
@@ -88,9 +90,9 @@ def _write_value(node: Node) -> str | bool | float | None:
     match node:
         case Literal(str() | bool() | float() as value):
             return value
-        case FunctionCall(Name("link"), (Literal(str() as target),)):
+        case FunctionCall(BareName("link"), (Literal(str() as target),)):
             return target if target.startswith("[[") else f"[[{target}]]"
-        case FunctionCall(Name("link"), (Literal(str() as target), Literal(str() as display))):
+        case FunctionCall(BareName("link"), (Literal(str() as target), Literal(str() as display))):
             return f"[[{target}|{display}]]"
     return None
 
@@ -101,10 +103,12 @@ def _property(node: Node) -> str:
     Empty for anything else.
     """
     match node:
-        case FunctionCall(Name("list"), (inner,)):
+        case FunctionCall(BareName("list"), (inner,)):
             return _property(inner)
-        case Name(name) if name not in ("file", "formula", "this", "note"):
+        case BareName(name) if name not in ("file", "formula", "this", "note"):
             return name
-        case FieldAccess(Name("note"), name) | IndexAccess(Name("note"), Literal(str() as name)):
+        case FieldAccess(BareName("note"), name) | IndexAccess(
+            BareName("note"), Literal(str() as name)
+        ):
             return name
     return ""

@@ -48,7 +48,7 @@ _HINTS = dict(read_rows(__file__, "hints"))
 """What to write in the place of a token that cannot stand where it does."""
 
 
-class _Token(NamedTuple):
+class _ExpressionToken(NamedTuple):
     """A part of the text; `end` is behind the white space, and of a quote before its text."""
 
     kind: str
@@ -64,12 +64,12 @@ def parse_or_problem(text: str) -> Node | SyntaxProblem:
     if len(text) > MAX_LENGTH:
         return SyntaxProblem(MAX_LENGTH, f"the expression is longer than {MAX_LENGTH:,} characters")
     try:
-        return _Parser(text).parse_whole()
+        return _BaseExpressionParser(text).parse_whole()
     except SyntaxProblem as problem:
         return problem.with_traceback(None)
 
 
-class _Parser:
+class _BaseExpressionParser:
     """Reads an expression from left to right, one token ahead, by the precedence of operators.
 
     Every method reads one rule of the grammar.
@@ -90,15 +90,15 @@ class _Parser:
             raise self._problem(self._token, "an operator or the end")
         return node
 
-    def _read(self, at: int) -> _Token:
+    def _read(self, at: int) -> _ExpressionToken:
         match = _TOKEN.match(self._text, at)
         if match is None:
             start = len(self._text) - len(self._text[at:].lstrip())
             raise SyntaxProblem(start, f"the character {self._text[start]!r} has no meaning here")
         kind = str(match.lastgroup)
-        return _Token(kind, match[kind], match.start(kind), match.end())
+        return _ExpressionToken(kind, match[kind], match.start(kind), match.end())
 
-    def _next(self) -> _Token:
+    def _next(self) -> _ExpressionToken:
         token = self._token
         self._token = self._read(token.end)
         return token
@@ -110,7 +110,7 @@ class _Parser:
             return True
         return False
 
-    def _problem(self, token: _Token, expected: str, problem: str = "") -> SyntaxProblem:
+    def _problem(self, token: _ExpressionToken, expected: str, problem: str = "") -> SyntaxProblem:
         if not problem and token.kind == "end":
             problem = "the expression ends here"
         elif not problem:
@@ -167,7 +167,7 @@ class _Parser:
                 self._next()
                 if token.text in _CONSTANTS:
                     return syntax.Literal(_CONSTANTS[token.text])
-                return syntax.Name(token.text)
+                return syntax.BareName(token.text)
             case "quote":
                 return syntax.Literal(self._string(token))
             case "operator" if token.text == "/":
@@ -178,7 +178,7 @@ class _Parser:
                 return syntax.ListOf(self._list("]", self._next()))
         raise self._problem(token, "a value")
 
-    def _list(self, closing: str, opened: _Token) -> tuple[Node, ...]:
+    def _list(self, closing: str, opened: _ExpressionToken) -> tuple[Node, ...]:
         """Read values with commas between them, and the closing bracket."""
         return () if self._accept(closing) else self._inside(opened, closing, self._items)
 
@@ -188,7 +188,7 @@ class _Parser:
             items.append(self._expression())
         return tuple(items)
 
-    def _inside(self, opened: _Token, closing: str, read_content: Callable[[], T]) -> T:
+    def _inside(self, opened: _ExpressionToken, closing: str, read_content: Callable[[], T]) -> T:
         """Read what stands behind an open bracket, and the closing one."""
         self._nesting += 1
         if self._nesting > MAX_NESTING:
@@ -200,14 +200,14 @@ class _Parser:
             raise self._problem(self._token, f'"{closing}" for {opening}')
         return content
 
-    def _string(self, token: _Token) -> str:
+    def _string(self, token: _ExpressionToken) -> str:
         match = _STRING[token.text].match(self._text, token.end)
         if match is None:
             raise SyntaxProblem(token.at, "a quote is not closed", f"a second {token.text}")
         self._token = self._read(match.end())
         return _ESCAPE.sub(_unescape, match[1]) if "\\" in match[1] else match[1]
 
-    def _regexp(self, token: _Token) -> RegExpValue:
+    def _regexp(self, token: _ExpressionToken) -> RegExpValue:
         match = _REGEXP.match(self._text, token.at)
         if match is None:
             raise self._problem(token, "a value, or a closed regular expression such as /a+/g")

@@ -9,7 +9,7 @@ from itertools import chain
 
 from obsidian_mcp.core.expressions.answer import Page, QueryAnswer
 from obsidian_mcp.core.expressions.evaluate import Context, Evaluate
-from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
+from obsidian_mcp.core.expressions.syntax import BareName, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import File, Value
 from obsidian_mcp.core.note.table import LocatedTable, number_of
 from obsidian_mcp.errors import QueryInvalid
@@ -95,7 +95,7 @@ def _list_properties(base: Base, view: View) -> Iterator[str]:
             yield from (
                 part.name
                 for part in walk(node)
-                if isinstance(part, Name) and part.name not in _NO_PROPERTIES
+                if isinstance(part, BareName) and part.name not in _NO_PROPERTIES
             )
     yield from view.order or ()
     yield from (order.property for order in view.sort)

@@ -25,7 +25,7 @@ from obsidian_mcp.core.expressions.evaluate import (
 )
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.rows import KeyedRows, SortBy, filter_rows, group_rows, sort_rows
-from obsidian_mcp.core.expressions.syntax import Name, SyntaxProblem, walk
+from obsidian_mcp.core.expressions.syntax import BareName, SyntaxProblem, walk
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
 from obsidian_mcp.core.text.table_file import read_rows
 from obsidian_mcp.core.text.text import write_count
@@ -149,7 +149,9 @@ def _warn_of_this(base: Base, view: View, context: Context) -> None:
         return
     texts = (text for _, text in list_expressions(base, [view]) if "this" in text)
     nodes = map(parse_or_problem, texts)
-    if any(not isinstance(node, SyntaxProblem) and Name("this") in walk(node) for node in nodes):
+    if any(
+        not isinstance(node, SyntaxProblem) and BareName("this") in walk(node) for node in nodes
+    ):
         context.problems.note(
             "`this` is null here: the base uses it, but the query names no note for it. Pass "
             "`this`, the path of the note that embeds the base."

@@ -171,13 +171,13 @@ def nanoseconds(when: datetime) -> int:
     return instant(when) * 1000
 
 
-_Date = TypeVar("_Date", date, datetime)
+_DateOrTime = TypeVar("_DateOrTime", date, datetime)
 _SECONDS = {"h": 3600, "m": 60, "s": 1}
 _DAYS = {"d": 1, "w": 7}
 _MONTHS = {"M": 1, "Q": 3, "y": 12}
 
 
-def shift(when: _Date, count: int, unit: str) -> _Date:
+def shift(when: _DateOrTime, count: int, unit: str) -> _DateOrTime:
     """Return a date or time moved by `count` units: `y Q M w d`, and of a time `h m s`.
 
     In months and longer units the day is clamped to the last of the month.

@@ -25,9 +25,9 @@ MAX_NESTING = 50
 KEYWORDS = frozenset({"from", "where", "limit", "group", "flatten"})
 """Words that are no field names, in any case."""
 
-WHOLE_ROW = syntax.Name("row.")
+WHOLE_ROW = syntax.BareName("row.")
 """The node for the fields of the row as one object; no field can have this name."""
-_ROW = syntax.Name("row")
+_ROW = syntax.BareName("row")
 _OPERATORS = (
     regex.compile(r"and|or|&|\|", regex.IGNORECASE),
     regex.compile(r">=|<=|!=|>|<|="),
@@ -172,7 +172,7 @@ class ExpressionParser(Scanner):
         if name.lower() in KEYWORDS:
             self.pos = start
             raise self.expect(_EXPRESSION)
-        return syntax.Name(name)
+        return syntax.BareName(name)
 
     def separate(self, item: Callable[[], ReadItem]) -> list[ReadItem]:
         """Read items with commas between them, maybe none; a comma after the last is not read."""

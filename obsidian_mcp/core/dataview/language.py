@@ -17,10 +17,10 @@ from obsidian_mcp.core.expressions.evaluate import (
     compile_expression,
 )
 from obsidian_mcp.core.expressions.syntax import (
+    BareName,
     FieldAccess,
     FunctionCall,
     IndexAccess,
-    Name,
     Node,
 )
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
@@ -48,7 +48,7 @@ def _whole_row(scope: Scope) -> Value:
 
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     arguments = [compiler.compile(argument) for argument in node.arguments]
-    name = node.callee.name if isinstance(node.callee, Name) else None
+    name = node.callee.name if isinstance(node.callee, BareName) else None
     callee = compiler.compile(node.callee) if name is None else None
 
     def call(scope: Scope) -> Value:
@@ -86,7 +86,7 @@ def _file_field(node: FieldAccess | IndexAccess, compiler: Compiler) -> Evaluate
     return evaluate
 
 
-FILE_NAME = Name("file")
+FILE_NAME = BareName("file")
 """The node of the name `file`."""
 
 LANGUAGE = Language(

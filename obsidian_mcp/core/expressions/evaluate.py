@@ -172,7 +172,7 @@ class Compiler:
         match node:
             case syntax.Literal(value):
                 return lambda _: value
-            case syntax.Name(name):
+            case syntax.BareName(name):
                 return inner.name(name)
             case syntax.FieldAccess() | syntax.IndexAccess():
                 return language.compile_field(node, inner) or inner.access(node)

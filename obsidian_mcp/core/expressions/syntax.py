@@ -19,7 +19,7 @@ class Literal:
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class BareName:
     """A bare name: a field, a root such as `file`, a parameter, or a function that is called."""
 
     name: str
@@ -46,7 +46,7 @@ class FunctionCall:
     """`callee(arguments)`."""
 
     callee: Node
-    """A `Name` for a global function, a `FieldAccess` for a method, else a function value."""
+    """A `BareName` for a global function, a `FieldAccess` for a method, else a function value."""
     arguments: tuple[Node, ...]
 
 
@@ -94,7 +94,7 @@ class Lambda:
 
 Node = (
     Literal
-    | Name
+    | BareName
     | FieldAccess
     | IndexAccess
     | FunctionCall

@@ -10,18 +10,18 @@ from typing import Literal
 
 from obsidian_mcp.core.text.vault_path import extension
 
-Kind = Literal["note", "canvas", "base", "text", "image", "pdf", "audio", "video", "other"]
+FileKind = Literal["note", "canvas", "base", "text", "image", "pdf", "audio", "video", "other"]
 
 NOTE = "text/markdown"
 UNKNOWN = "application/octet-stream"
 
-_KNOWN: dict[str, tuple[Kind, str]] = json.loads(
+_KNOWN: dict[str, tuple[FileKind, str]] = json.loads(
     Path(__file__).with_suffix(".json").read_text(encoding="utf-8")
 )
 """Kind and MIME type of the extensions that are known."""
 
 
-def kind_of(path: str) -> Kind:
+def kind_of(path: str) -> FileKind:
     return _KNOWN.get(extension(path), ("other", UNKNOWN))[0]
 
 

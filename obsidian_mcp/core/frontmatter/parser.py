@@ -89,7 +89,7 @@ def read_frontmatter(body: str) -> Frontmatter | None:
     if block is None:
         return None
     places = Outline(block.yaml_span.start)
-    handler = _Handler(block.yaml_span.slice(body), places)
+    handler = _BlockHandler(block.yaml_span.slice(body), places)
     try:
         values, _ = frontmatter.parse(block.span.slice(body), handler=handler)
     except NoValue:
@@ -165,7 +165,7 @@ def _texts(values: Mapping[str, YamlValue], name: str) -> list[str] | None:
     return [text for item in items if isinstance(item, str) and (text := item.strip())]
 
 
-class _Handler(YAMLHandler):
+class _BlockHandler(YAMLHandler):
     """python-frontmatter's YAML handler with the app's idea of the block and of its values.
 
     It gets the text of a block as it stands in the note: the library changes line ends before it

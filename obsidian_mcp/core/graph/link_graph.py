@@ -41,7 +41,7 @@ class LinkGraph:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A file, or a name that links lead to and no file has."""
 
     path: str
@@ -57,7 +57,7 @@ class Neighbourhood:
     """`nodes` begin with the centre; `edges` lead from the position of a file to that of what it
     links to."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[GraphNode, ...]
     edges: tuple[tuple[int, int, Literal["link", "embed"]], ...]
     left_out: int
     """Nodes within the distance that are not among them."""
@@ -126,7 +126,10 @@ def around(
                 missing.setdefault(name, set()).add(path)
     files = [(distance, _file(links, path)) for path, distance in distances.items()]
     names = [
-        (1 + min(distances[source] for source in sources), Node(name, "missing", len(sources), 0))
+        (
+            1 + min(distances[source] for source in sources),
+            GraphNode(name, "missing", len(sources), 0),
+        )
         for name, sources in missing.items()
     ]
     ranked = sorted(
@@ -137,18 +140,18 @@ def around(
     return Neighbourhood(nodes, _edges(links, nodes, embedded), len(ranked) - len(nodes))
 
 
-def _file(links: LinkGraph, path: VaultPath) -> Node:
+def _file(links: LinkGraph, path: VaultPath) -> GraphNode:
     outgoing: Collection[object] = links.resolved.get(path, ())
     named: Collection[object] = links.unresolved.get(path, ())
     incoming: Collection[object] = links.incoming.get(path, ())
-    return Node(
+    return GraphNode(
         path, "note" if is_note(path) else "file", len(incoming), len(outgoing) + len(named)
     )
 
 
 def _edges(
     links: LinkGraph,
-    nodes: tuple[Node, ...],
+    nodes: tuple[GraphNode, ...],
     embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> tuple[tuple[int, int, Literal["link", "embed"]], ...]:
     files = {

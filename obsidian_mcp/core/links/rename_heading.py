@@ -76,7 +76,7 @@ def plan_heading(
     start = parsed.body.find(heading.text, heading.span.start, heading.span.end)
     if not heading.text or start < 0:
         raise InvalidName("The heading is empty. Edit its line instead.")
-    outline = _Outline(parsed.outline, parsed.outline.index(heading), text)
+    outline = _HeadingOutline(parsed.outline, parsed.outline.index(heading), text)
     own_edit = Edit(Span(start, start + len(heading.text)), text)
     return _plan(names, path, outline.rename_segments, referrers, own_edit)
 
@@ -114,7 +114,7 @@ def plan_block(
 
 
 @dataclass(frozen=True)
-class _Outline:
+class _HeadingOutline:
     """A note's headings, of which the one at `at` is called `text` afterwards."""
 
     headings: Sequence[Heading]

@@ -138,7 +138,7 @@ def plan(
     `names` are those before the moves, and so are the paths of the referrers. Files without edits
     are left out (RENAME-01).
     """
-    change = _Change(After(names, {}), After(names, moves, created), moves, settings)
+    change = _NameChange(After(names, {}), After(names, moves, created), moves, settings)
     for referrer in referrers:
         file = file_edits(referrer, change.rewrite_link, change.rewrite_card)
         if file.edits or file.skipped:
@@ -194,7 +194,7 @@ def join_by_file(files: Iterable[FileEdits]) -> list[FileEdits]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class _NameChange:
     """A change of names: the vault's names before and after, and the moves."""
 
     before: Names

@@ -44,7 +44,7 @@ def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
     `line_starts` are the offsets of all its lines.
     Raises: OperationTimeout.
     """
-    reader = _Reader(body, line_starts)
+    reader = _BlockReader(body, line_starts)
     stack, blocks = reader.stack, reader.blocks
     stack.append(LineRun(first_line, len(line_starts)))
     while stack:
@@ -65,7 +65,7 @@ def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
     return blocks
 
 
-class _Reader:
+class _BlockReader:
     """Reads one block after the other.
 
     `stack` has the containers whose lines are still to be read.
@@ -375,7 +375,7 @@ class _Reader:
             opener == "[" and self._body.find("]:", start, end) < 0
         )
 
-    _readers: ClassVar[dict[str, Callable[[_Reader, LineRun, int, int], int]]] = {
+    _readers: ClassVar[dict[str, Callable[[_BlockReader, LineRun, int, int], int]]] = {
         "#": _atx_heading,
         ">": _quote,
         "`": _fenced_code,

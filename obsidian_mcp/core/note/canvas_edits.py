@@ -109,7 +109,7 @@ def edit(
     Raises: CanvasUnreadable for a file that is no canvas; AmbiguousName and InvalidArguments, with
     the number of the operation, for an operation that cannot be carried out; OperationTimeout.
     """
-    canvas = _Canvas(body, new_id)
+    canvas = _CanvasEditor(body, new_id)
     ids = []
     for number, operation in enumerate(operations, 1):
         checkpoint()
@@ -123,7 +123,7 @@ def edit(
     return EditedCanvas(canvas.write(), tuple(ids))
 
 
-class _Canvas(CanvasText):
+class _CanvasEditor(CanvasText):
     """A canvas with the operations on it."""
 
     def __init__(self, body: str, new_id: Callable[[], str]) -> None:

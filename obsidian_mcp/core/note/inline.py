@@ -70,7 +70,7 @@ def read_inlines(body: str, regions: Iterable[Region]) -> Inlines:
 
     Raises: OperationTimeout.
     """
-    scanner = _Scanner(body)
+    scanner = _InlineScanner(body)
     for region in regions:
         checkpoint()
         if _trigger.search(body, region.start, region.end):
@@ -91,7 +91,7 @@ class _Bracket:
     """A tag directly after the `[`; it counts only if the bracket becomes a link (TAG-06)."""
 
 
-class _Scanner:
+class _InlineScanner:
     """Reads the regions in order.
 
     Offsets count in the text that is scanned: the body, or a region's parts joined.

@@ -22,7 +22,7 @@ _DELIMITERS: dict[str, str] = {
 }
 
 
-class _Line:
+class _TableLine:
     """The cells of one line of the table while it changes."""
 
     __slots__ = ("cells", "surplus", "written")
@@ -94,10 +94,10 @@ class TableEdit:
         self._rows = Places(len(table.rows))
         self._column_names = ColumnNames(table.columns, self._columns)
         self._row_names = RowNames(table.rows, self._column_names, self._rows)
-        self._header = _Line(table.header, width)
-        self._delimiters = _Line(table.delimiters, width)
+        self._header = _TableLine(table.header, width)
+        self._delimiters = _TableLine(table.delimiters, width)
         self._as_read = table
-        self._changed: dict[int, _Line] = {}
+        self._changed: dict[int, _TableLine] = {}
         """The rows that an operation has added or changed, by number."""
 
     @property
@@ -115,11 +115,11 @@ class TableEdit:
         delimiters = self._delimiters.row(columns, first_added)
         return Table(header, delimiters, tuple(row(n) for n in checked(self._rows.order())))
 
-    def _line(self, number: int) -> _Line:
+    def _line(self, number: int) -> _TableLine:
         """Return a row that an operation is to change, or did."""
         if number not in self._changed:
             row = self._as_read.rows[number - 1]
-            self._changed[number] = _Line(row, self._columns.count)
+            self._changed[number] = _TableLine(row, self._columns.count)
         return self._changed[number]
 
     def _cell(self, row: int, column: int) -> str:
@@ -147,7 +147,7 @@ class TableEdit:
         `values` are by header, or in the order of the columns.
         """
         texts = self._by_column(values)
-        line = _Line(Row(self._header.written.lead, (), self._header.written.tail), 0)
+        line = _TableLine(Row(self._header.written.lead, (), self._header.written.tail), 0)
         for column in self._columns.order():
             blank = " " * len(self._header.cell(column) or "")
             line.put(column, _pad(blank, texts.get(column, "")))
@@ -219,7 +219,7 @@ class TableEdit:
         self._column_names.set_new(column, name.strip())
         blank = " " * (len(name) + 2)
 
-        def put(line: _Line, text: str) -> None:
+        def put(line: _TableLine, text: str) -> None:
             line.put(column, f" {_escape(text)} " if text else blank)
 
         put(self._header, name)

@@ -46,7 +46,7 @@ SHOWN_BYTES = 1_000_000
 NAMED = 10
 """Files named in an error."""
 
-Kind = Literal["create", "modify", "move", "delete"]
+ChangeKind = Literal["create", "modify", "move", "delete"]
 State = Literal["pending", "applied", "stale"]
 
 
@@ -54,7 +54,7 @@ class FileChange(NamedTuple):
     """What a change does to one file, or to a folder that it moves."""
 
     path: str
-    kind: Kind
+    kind: ChangeKind
     before: bytes | None = None
     """None where there is no file, or its text does not change."""
     after: bytes | None = None

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
 
-class Query(NamedTuple):
+class QueryRequest(NamedTuple):
     """One query as a language runs it."""
 
     text: str
@@ -58,13 +58,13 @@ class Query(NamedTuple):
 
 SEARCH_REFUSED = "This is a search of the app. Give its text to obsidian_search with match=exact."
 
-Found = IndexAnswer[QueryAnswer] | TaskPage
+LanguageAnswer = IndexAnswer[QueryAnswer] | TaskPage
 """What a language answers: columns and rows, or a list of tasks."""
-Language = Callable[["Vault", Query], Callable[[Moment], QueryAnswer] | TaskPage]
+LanguageReader = Callable[["Vault", QueryRequest], Callable[[Moment], QueryAnswer] | TaskPage]
 """Reads a query: the function that runs it, or of tasks the answer."""
 
 
-def run_query(vault: Vault, query: Query) -> Found:
+def run_query(vault: Vault, query: QueryRequest) -> LanguageAnswer:
     """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base,
     InvalidArguments."""
     query = _identify(vault, query)
@@ -78,7 +78,7 @@ def run_query(vault: Vault, query: Query) -> Found:
     return read if isinstance(read, TaskPage) else vault.graph.evaluate(read)
 
 
-def view_type(vault: Vault, query: Query) -> str:
+def view_type(vault: Vault, query: QueryRequest) -> str:
     """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid,
     NoteNotFound."""
     query = _identify(vault, query)
@@ -89,7 +89,7 @@ def view_type(vault: Vault, query: Query) -> str:
     return read_base(query.text).view(query.view or None).type
 
 
-def _identify(vault: Vault, query: Query) -> Query:
+def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:
     """The query with its language and without its fence (QUERIES-03). Where it is the path of a
     base, the text is that of the file, and `this` the base (QUERIES-02)."""
     path, _, view = query.text.strip().partition("#")
@@ -126,7 +126,7 @@ class BlockAnswer(NamedTuple):
     """What a query of a note answers, or why it is refused."""
 
     block: QueryBlock
-    answer: Found | None
+    answer: LanguageAnswer | None
     error: str | None = None
 
 
@@ -148,7 +148,7 @@ def run_blocks(
             if block.language not in LANGUAGES:
                 is_javascript = block.language == "dataviewjs"
                 raise QueryInvalid(JAVASCRIPT_REFUSED if is_javascript else SEARCH_REFUSED)
-            query = Query(block.text, page, now, block.language, block.view, note.path)
+            query = QueryRequest(block.text, page, now, block.language, block.view, note.path)
             yield BlockAnswer(block, run_query(vault, query))
         except OperationTimeout:
             raise
@@ -161,7 +161,7 @@ def inline_prefix(vault: Vault) -> str:
     return _dataview_settings(vault).inline_prefix
 
 
-def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
+def _bases(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.base_reader import read_base  # loaded when it is needed
     from obsidian_mcp.core.bases.view import run_view
 
@@ -171,7 +171,7 @@ def _bases(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     )
 
 
-def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
+def _table(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.bases.table_rows import run_table  # loaded when it is needed
     from obsidian_mcp.core.note.table import locate
 
@@ -190,7 +190,7 @@ def _table(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
     return run
 
 
-def _context(vault: Vault, query: Query, moment: Moment) -> Context:
+def _context(vault: Vault, query: QueryRequest, moment: Moment) -> Context:
     from obsidian_mcp.core.expressions.evaluate import Context
 
     view = IndexedVault(moment, partial(_created_ns, vault))
@@ -198,7 +198,7 @@ def _context(vault: Vault, query: Query, moment: Moment) -> Context:
     return Context(view, query.now, this=this, source=query.this or "")
 
 
-def _dataview(vault: Vault, query: Query) -> Callable[[Moment], QueryAnswer]:
+def _dataview(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnswer]:
     from obsidian_mcp.core.dataview.query import read_query  # loaded when it is needed
     from obsidian_mcp.core.dataview.query import run_query as run_dql
     from obsidian_mcp.core.files.bookmarks import bookmarked_files
@@ -234,14 +234,14 @@ def _dataview_settings(vault: Vault) -> DataviewSettings:
     return read_dataview_settings(vault.files.config(SETTINGS_FILE))
 
 
-def _tasks(vault: Vault, query: Query) -> TaskPage:
+def _tasks(vault: Vault, query: QueryRequest) -> TaskPage:
     this = vault.at(query.this) if query.this else None
     from .tasks import query_tasks
 
     return query_tasks(vault, query.text, this, query.page)
 
 
-LANGUAGES: Mapping[str, Language] = {
+LANGUAGES: Mapping[str, LanguageReader] = {
     "base": _bases,
     "table": _table,
     "dataview": _dataview,

@@ -88,7 +88,7 @@ class RenderedTemplate(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-_Result = str | float | bool
+_CommandValue = str | float | bool
 
 
 @dataclass
@@ -182,7 +182,7 @@ def _render(text: str, run: _Run) -> str:
 
 def _evaluate(command: TemplateCommand, run: _Run) -> str:
     run.command = command
-    result: _Result | None = None
+    result: _CommandValue | None = None
     for value in command.values:
         operand = _result(value, run)
         if result is None:
@@ -197,13 +197,13 @@ def _evaluate(command: TemplateCommand, run: _Run) -> str:
     return _write(result if result is not None else "")
 
 
-def _write(value: _Result) -> str:
+def _write(value: _CommandValue) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f"{value:g}" if isinstance(value, float) else value
 
 
-def _result(value: TemplateValue, run: _Run) -> _Result:
+def _result(value: TemplateValue, run: _Run) -> _CommandValue:
     if not isinstance(value, TemplateCall):
         return value
     if value.name.startswith("tp.frontmatter."):
@@ -222,13 +222,15 @@ def _property(key: str, run: _Run) -> str:
     return ",".join(_write(item) if isinstance(item, bool | float) else str(item) for item in items)
 
 
-def _text(run: _Run, value: _Result, name: str) -> str:
+def _text(run: _Run, value: _CommandValue, name: str) -> str:
     if not isinstance(value, str):
         raise run.failure(f"{name} must be text, not {_write(value)}.")
     return value
 
 
-def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) -> datetime:
+def _reference(
+    run: _Run, reference: _CommandValue | None, pattern: _CommandValue | None
+) -> datetime:
     if reference is None or reference == "":
         return run.target.now
     text = _text(run, reference, "the reference date")
@@ -249,7 +251,7 @@ def _reference(run: _Run, reference: _Result | None, pattern: _Result | None) ->
     return time
 
 
-def _move(run: _Run, when: datetime, offset: _Result) -> datetime:
+def _move(run: _Run, when: datetime, offset: _CommandValue) -> datetime:
     try:
         if isinstance(offset, float) and not isinstance(offset, bool):
             return when + timedelta(days=round(offset))
@@ -267,7 +269,7 @@ def _move(run: _Run, when: datetime, offset: _Result) -> datetime:
     )
 
 
-def _format(run: _Run, when: datetime, pattern: _Result) -> str:
+def _format(run: _Run, when: datetime, pattern: _CommandValue) -> str:
     return format_moment(when, _text(run, pattern, "a format"), run.surroundings.locale)
 
 
@@ -279,10 +281,10 @@ def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., 
 
     def write_date(
         run: _Run,
-        pattern: _Result = "YYYY-MM-DD",
-        offset: _Result = 0.0,
-        reference: _Result | None = None,
-        form: _Result | None = None,
+        pattern: _CommandValue = "YYYY-MM-DD",
+        offset: _CommandValue = 0.0,
+        reference: _CommandValue | None = None,
+        form: _CommandValue | None = None,
     ) -> str:
         when = begin(run, _reference(run, reference, form))
         return _format(run, _move(run, when, offset), pattern)
@@ -293,13 +295,13 @@ def _date_command(begin: Callable[[_Run, datetime], datetime]) -> Callable[..., 
 _now = _date_command(lambda _, when: when)
 
 
-def _cursor(run: _Run, order: _Result = 0.0) -> str:
+def _cursor(run: _Run, order: _CommandValue = 0.0) -> str:
     if isinstance(order, str) or order < 0:
         raise run.failure(f"{_write(order)!r} is no number of a cursor.")
     return f"\0{int(order)}\0"
 
 
-def _include(run: _Run, link: _Result) -> str:
+def _include(run: _Run, link: _CommandValue) -> str:
     written = _text(run, link, "the link to include").strip()
     target = written.removeprefix("[[").removesuffix("]]")
     if target in run.including:
@@ -327,7 +329,7 @@ _PROPERTIES: Mapping[str, Callable[[TemplateTarget], str]] = {
 }
 
 _TIME = "YYYY-MM-DD HH:mm"
-_FUNCTIONS: Mapping[str, Callable[..., _Result]] = {
+_FUNCTIONS: Mapping[str, Callable[..., _CommandValue]] = {
     "tp.date.now": _now,
     "tp.date.tomorrow": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, 1.0),
     "tp.date.yesterday": lambda run, pattern="YYYY-MM-DD": _now(run, pattern, -1.0),

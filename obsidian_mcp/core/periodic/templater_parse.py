@@ -77,7 +77,7 @@ def _read_command(
     text: str, start: int, line: int, template: str, is_known: IsKnown
 ) -> tuple[TemplateCommand, int, str]:
     body = start + 2 + (text[start + 2 : start + 3] in ("_", "-"))
-    reader = _Reader(text, body, is_known)
+    reader = _CommandReader(text, body, is_known)
     try:
         values = reader.command()
     except _NotReadable:
@@ -100,7 +100,7 @@ class _NotReadable(Exception):
     """A command outside the subset."""
 
 
-class _Reader:
+class _CommandReader:
     """Reads one command from its first character to behind its `%>`."""
 
     def __init__(self, text: str, position: int, is_known: IsKnown) -> None:

@@ -15,7 +15,7 @@ MAX_LENGTH = 10_000
 TokenKind = Literal[
     "word", "phrase", "regex", "operator", "not", "or", "(", ")", "[", ":", "]", "compare", "end",
 ]  # fmt: skip
-_Mode = Literal["query", "key", "value"]
+_LexerMode = Literal["query", "key", "value"]
 
 _OPERATOR = re.compile(
     rf"({'|'.join(sorted(nodes.OPERATORS, key=len, reverse=True))}):", re.IGNORECASE | re.ASCII
@@ -26,7 +26,7 @@ _FLAGS_TAKEN = frozenset("giu")
 """Flags that change nothing: a search finds all matches, in any case, of whole characters."""
 _QUOTED = re.compile(r'"((?:\\.|[^"\\])*)("|\Z|\\\Z)', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
-_ENDS: dict[_Mode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
+_ENDS: dict[_LexerMode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
 
 
 class QueryToken(NamedTuple):
@@ -77,7 +77,7 @@ class _Lexer:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
-        self.mode: _Mode = "query"
+        self.mode: _LexerMode = "query"
         self.behind_tag = False
         """Whether a tag is next: its name may begin with a hyphen, which negates nothing there."""
 

@@ -40,7 +40,7 @@ def parse(text: str) -> QueryNode:
     tokens = tokenize_query(text)
     if len(tokens) == 1:
         fail_at(0, _TERM, "an empty query", 'The query "" (two quotes) lists every note.')
-    parser = _Parser(text, tokens)
+    parser = _SearchQueryParser(text, tokens)
     node = parser.any_of()
     if parser.token.kind != "end":
         parser.fail(f"{_TERM} or the end of the query")
@@ -116,7 +116,7 @@ _STARTS = {
 _CONSTANTS = {"null": None, "empty": None, "true": True, "false": False}
 
 
-class _Parser:
+class _SearchQueryParser:
     """Reads the tokens from left to right; `token` is the one at hand."""
 
     def __init__(self, text: str, tokens: list[QueryToken]) -> None:

@@ -20,7 +20,7 @@ from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
-from .found_files import Found
+from .found_files import FoundFiles
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, inside, wanted
 from .lexicon import Lexicon
@@ -67,7 +67,7 @@ class SearchTools(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Result:
+class _SearchProgress:
     """What the steps have found so far."""
 
     plan: SearchPlan
@@ -131,7 +131,7 @@ class FileSearch:
             plan = exact_plan(query, snapshot.vocabulary)
         if snapshot.table.has_pdfs and not finds_pages(query):
             self._without = snapshot.table.pdfs  # a query that only excludes would list every PDF
-        result = _Result(plan, retrieve(snapshot, plan, self._within) - self._without)
+        result = _SearchProgress(plan, retrieve(snapshot, plan, self._within) - self._without)
         if lexicon is not None:
             self._widen(snapshot, result, lexicon)
             if request.ranks and self._is_loose and (result.plan.is_wide or not result.files):
@@ -168,7 +168,7 @@ class FileSearch:
             is_whole=is_whole,
         )
 
-    def _widen(self, snapshot: Snapshot, result: _Result, lexicon: Lexicon) -> None:
+    def _widen(self, snapshot: Snapshot, result: _SearchProgress, lexicon: Lexicon) -> None:
         """Let any of the words be enough where few files have all of them (SEARCH-51)."""
         complete = result.files
         is_long = len(result.plan.terms) >= LONG_QUERY
@@ -198,7 +198,7 @@ class FileSearch:
         """Whether a file may be listed that has none of the words, but is linked to under them."""
         return self._is_loose and (self._within is None or number in self._within)
 
-    def _add_near(self, snapshot: Snapshot, result: _Result) -> None:
+    def _add_near(self, snapshot: Snapshot, result: _SearchProgress) -> None:
         """Add the files whose meaning is near, and let both orders count (SEM-04)."""
         if self._tools.near is None:
             return
@@ -241,14 +241,16 @@ class FileSearch:
             and is_wanted(snapshot.catalog.get(entry.path) or entry)
         ]
 
-    def _order(self, snapshot: Snapshot, result: _Result, textless: list[Item]) -> Found:
+    def _order(
+        self, snapshot: Snapshot, result: _SearchProgress, textless: list[Item]
+    ) -> FoundFiles:
         """Return the files in the order of the request. Raises: InvalidArguments."""
         request, paths = self._request, snapshot.table.paths
         total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
             items = [Item(paths[number], number) for number in result.files]
             items = sort.ordered(snapshot, items + textless, order)
-            return Found(snapshot, items, total, order, result.plan, {})
+            return FoundFiles(snapshot, items, total, order, result.plan, {})
         ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
         items = [
             Item(paths[number], number, score, starts.get(number))
@@ -257,7 +259,7 @@ class FileSearch:
         items += textless
         if order is not None and not order.descending:
             items.reverse()
-        return Found(snapshot, items, total, order, result.plan, ranked.fields)
+        return FoundFiles(snapshot, items, total, order, result.plan, ranked.fields)
 
     def _count_ranked(self, file_count: int) -> int:
         """Return how many of the files found are listed, best first: all where the last ones come
@@ -268,7 +270,7 @@ class FileSearch:
             return file_count
         return request.offset + request.limit if request.note is None else 1
 
-    def _take_named(self, snapshot: Snapshot, named: Sequence[VaultPath]) -> Found:
+    def _take_named(self, snapshot: Snapshot, named: Sequence[VaultPath]) -> FoundFiles:
         """Return the files that the app found, in its order or in that of the request; hidden ones
         are left out (SEARCH-18)."""
         request, is_hidden = self._request, snapshot.table.is_hidden
@@ -288,7 +290,7 @@ class FileSearch:
             items = sort.ordered(snapshot, items, order)
         plan = SearchPlan((), exact=() if self._query is None else (self._query,))
         note = BY_APP if request.match == "smart" else None
-        return Found(snapshot, items, len(items), order, plan, {}, note=note)
+        return FoundFiles(snapshot, items, len(items), order, plan, {}, note=note)
 
 
 def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:

@@ -12,7 +12,7 @@ from .signals import Item
 from .snapshot import Snapshot
 
 
-class Found(NamedTuple):
+class FoundFiles(NamedTuple):
     """Files in their order, and how to show them."""
 
     snapshot: Snapshot

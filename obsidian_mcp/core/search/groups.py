@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.fit import cut_text, take_fitting
 from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
-from .found_files import Found
+from .found_files import FoundFiles
 from .hit_size import fitted, room_for, size_in_answer
 from .hits import Facet, Group, Grouped, Hit, Request
 from .remarks import remark_of
@@ -42,7 +42,7 @@ def grouping(text: str) -> Facet:
     return by
 
 
-def render_groups(result: Found, request: Request, by: Facet) -> Grouped:
+def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
     """Return the page of groups at `request.offset`, counted in files; later groups come without
     files (SEARCH-66). Raises: InvalidArguments for a property that no note has."""
     groups = grouped(result.snapshot, result.items, by)
@@ -76,13 +76,13 @@ def render_groups(result: Found, request: Request, by: Facet) -> Grouped:
     )
 
 
-_Entry = tuple[Group | None, Hit]
+_GroupedHit = tuple[Group | None, Hit]
 """A hit of a page, with its group where that begins."""
 
 
 def _entries(
     groups: Mapping[str, Sequence[Item]], page: Iterable[tuple[str, Item]], render: Renderer
-) -> Iterator[_Entry]:
+) -> Iterator[_GroupedHit]:
     current = None
     for name, item in page:
         yield None if name == current else _group(name, groups), render.hit(item)
@@ -93,7 +93,7 @@ def _group(name: str, groups: Mapping[str, Sequence[Item]]) -> Group:
     return Group(cut_text(name, GROUP_CHARACTERS), len(groups[name]))
 
 
-def _entry_size(entry: _Entry) -> int:
+def _entry_size(entry: _GroupedHit) -> int:
     """Return the characters that a hit adds to an answer, with its group where that begins."""
     group, hit = entry
     return _group_size(group) + size_in_answer(hit)
@@ -103,7 +103,7 @@ def _group_size(group: Group | None) -> int:
     return 0 if group is None else size_in_answer(group)
 
 
-def _with_hits(entries: Iterable[_Entry]) -> list[Group]:
+def _with_hits(entries: Iterable[_GroupedHit]) -> list[Group]:
     groups: list[Group] = []
     hits: list[Hit] = []
     for group, hit in entries:

@@ -16,7 +16,7 @@ ANSWER_CHARACTERS = 10_000
 SNIPPETS = 2
 """Snippets of a file, by default."""
 
-Match = Literal["smart", "exact"]
+MatchMode = Literal["smart", "exact"]
 FacetKind = Literal["relevance", "modified", "name", "path", "folder", "tag", "property"]
 
 NOT_SENT = {"sent": False}
@@ -38,7 +38,7 @@ class Order(NamedTuple):
 
 class Request(NamedTuple):
     query: str
-    match: Match = "smart"
+    match: MatchMode = "smart"
     folder: VaultPath | None = None
     """Only files below this folder."""
     limit: int = 20

@@ -33,18 +33,18 @@ _MEANINGFUL = re.compile(r"[+#@$%&=^~<>*|\\{}\[\]]")
 
 # Smart plans
 
-Choice = tuple[Word | DatePattern, ...]
+WordChoice = tuple[Word | DatePattern, ...]
 """Words and dates of which a file must have one."""
 
 
 class PlanAlternative(NamedTuple):
     """One alternative of a query, read: a file must have one of each choice, and match `exact`."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[WordChoice, ...]
     exact: QueryNode | None
     symbols: tuple[Word, ...] = ()
     """Bare words with symbols: parts of `exact`, until any of the words is enough."""
-    loose: tuple[Choice, ...] = ()
+    loose: tuple[WordChoice, ...] = ()
     """The choices when any of the words is enough."""
     strict: QueryNode | None = None
     """What must match exactly even then (SEARCH-57)."""
@@ -61,7 +61,7 @@ def read_groups(query: QueryNode, languages: Sequence[str]) -> list[PlanAlternat
 
 
 def _group(query: QueryNode, languages: Sequence[str]) -> PlanAlternative:
-    choices: list[Choice] = []
+    choices: list[WordChoice] = []
     symbols: list[Word] = []
     strict: list[QueryNode] = []
     parts = query.parts if isinstance(query, And) else (query,)
@@ -99,7 +99,7 @@ def _all(parts: Sequence[QueryNode]) -> QueryNode | None:
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
-def _choice(part: QueryNode) -> Choice:
+def _choice(part: QueryNode) -> WordChoice:
     """The words of a bare word or of several joined by OR; empty for everything else."""
     parts = part.parts if isinstance(part, Or) else (part,)
     words = tuple([word for word in parts if isinstance(word, Word) and is_smart(word)])
@@ -107,8 +107,8 @@ def _choice(part: QueryNode) -> Choice:
 
 
 def _required(
-    choices: Sequence[Choice], languages: Sequence[str]
-) -> tuple[list[Choice], list[Word]]:
+    choices: Sequence[WordChoice], languages: Sequence[str]
+) -> tuple[list[WordChoice], list[Word]]:
     """The choices that say what is searched for, and words of those that only ask for it
     (SEARCH-56)."""
     empty = _stop_words(languages, {word for choice in choices for word in _bare_words(choice)})
@@ -137,11 +137,11 @@ def _stop_words(languages: Sequence[str], query: AbstractSet[str]) -> frozenset[
     )
 
 
-def _bare_words(choice: Choice) -> list[str]:
+def _bare_words(choice: WordChoice) -> list[str]:
     return [bare(word) for word in choice if isinstance(word, Word)]
 
 
-def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
+def _with_days(choices: Sequence[WordChoice]) -> Iterator[WordChoice]:
     """The choices, those that make a date together in one (SEARCH-59)."""
     at = 0
     while at < len(choices):
@@ -163,7 +163,7 @@ def _with_days(choices: Sequence[Choice]) -> Iterator[Choice]:
         at += count
 
 
-def _with_dates(choice: Choice) -> Iterator[Choice]:
+def _with_dates(choice: WordChoice) -> Iterator[WordChoice]:
     """A choice, or what is around a date in a run of letters, and the date."""
     word = single_word(choice)
     located = (
@@ -182,7 +182,7 @@ def _with_dates(choice: Choice) -> Iterator[Choice]:
             yield (around,)
 
 
-def single_word(choice: Choice) -> Word | None:
+def single_word(choice: WordChoice) -> Word | None:
     return choice[0] if len(choice) == 1 and isinstance(choice[0], Word) else None
 
 

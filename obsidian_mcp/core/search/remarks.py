@@ -5,7 +5,7 @@ from __future__ import annotations
 from obsidian_mcp.core.text.analysis import fold, plain
 from obsidian_mcp.core.text.fit import cut_text
 
-from .found_files import Found
+from .found_files import FoundFiles
 
 REMARK_CHARACTERS = 500
 """Most of a remark on how the files were found."""
@@ -22,7 +22,7 @@ LOOKED_UP, TAGGED_FILES = 20, 10
 """Near words of which is looked up whether they name something; files whose tags are counted."""
 
 
-def remark_of(result: Found) -> str | None:
+def remark_of(result: FoundFiles) -> str | None:
     """Return how the search was widened, which words no note has, and what to try (SEARCH-51)."""
     plan = result.plan
     # Where the index is not whole, what the files that are left have is not known
@@ -42,7 +42,7 @@ def remark_of(result: Found) -> str | None:
     return cut_text(remark, REMARK_CHARACTERS)
 
 
-def _near_words(result: Found) -> list[str]:
+def _near_words(result: FoundFiles) -> list[str]:
     """Words of names, headings, tags and aliases that are near those that no note has, and tags of
     the first files."""
     snapshot, near = result.snapshot, dict[str, None]()

@@ -14,7 +14,7 @@ from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.fit import Room, take_fitting
 
-from .found_files import Found
+from .found_files import FoundFiles
 from .hit_size import fitted, room_for, size_in_answer
 from .hits import Hit, Hits, Request, Snippet
 from .remarks import remark_of
@@ -40,7 +40,7 @@ FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
 
-def render_page(result: Found, request: Request) -> Hits:
+def render_page(result: FoundFiles, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
     if request.note is not None:
         return _render_lines(result, request)
@@ -62,7 +62,7 @@ def render_page(result: Found, request: Request) -> Hits:
     return Hits(result.total, hits, next_offset, widened, result.snapshot.notice, result.note)
 
 
-def _render_lines(result: Found, request: Request) -> Hits:
+def _render_lines(result: FoundFiles, request: Request) -> Hits:
     """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
     remark = remark_of(result)
     room = room_for(request.characters, remark, result.snapshot.notice, result.note)
@@ -85,7 +85,7 @@ class Renderer:
 
     def __init__(
         self,
-        found: Found,
+        found: FoundFiles,
         page: Sequence[Item],
         most: int,
         *,

@@ -17,8 +17,8 @@ from .reading import (
     APOSTROPHES,
     MONTH_ALONE,
     SENTENCE_MARKS,
-    Choice,
     PlanAlternative,
+    WordChoice,
     bare,
     single_word,
 )
@@ -107,7 +107,7 @@ def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]
             yield word.text.strip(SENTENCE_MARKS)
 
 
-def _one_of(choice: Choice, lexicon: Lexicon, wide: bool) -> Term:
+def _one_of(choice: WordChoice, lexicon: Lexicon, wide: bool) -> Term:
     """A choice as one term; if a word of several is expanded to several terms, only its forms
     count."""
     variants: dict[str, float] = {}

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .hits import Request, wanted
-from .reading import Choice, PlanAlternative, bare, read_groups
+from .reading import PlanAlternative, WordChoice, bare, read_groups
 
 _ACCENTS = re.compile(b"[\xc3-\xd4]")
 """Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have
@@ -77,7 +77,7 @@ def _alternative(
     return weigh
 
 
-def _beginnings(choice: Choice, languages: Sequence[str]) -> list[bytes]:
+def _beginnings(choice: WordChoice, languages: Sequence[str]) -> list[bytes]:
     """Return texts of which a file must have one, in basic letters; of a date, nothing that many
     notes lack."""
     if not all(isinstance(part, Word) for part in choice):

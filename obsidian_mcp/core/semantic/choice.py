@@ -15,7 +15,7 @@ half kanji."""
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EmbeddingChoice:
     """A local model, or an endpoint that the user named and agreed to."""
 
     folder: str = ""
@@ -37,10 +37,10 @@ class Choice:
         )
 
 
-def parse(text: bytes | str) -> Choice:
+def parse(text: bytes | str) -> EmbeddingChoice:
     """Raises: InvalidArguments."""
     try:
-        choice = Choice(**json.loads(text))
+        choice = EmbeddingChoice(**json.loads(text))
     except (TypeError, ValueError) as error:
         raise InvalidArguments(
             "The settings of semantic search cannot be read. Run `obsidian-mcp semantic setup` "

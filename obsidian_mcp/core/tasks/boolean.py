@@ -77,10 +77,10 @@ class _Operand(str):
     __slots__ = ()
 
 
-_Token = _Operand | BooleanOperator | Literal["(", ")"]
+_BooleanToken = _Operand | BooleanOperator | Literal["(", ")"]
 
 
-def _tokens(line: str, opening_mark: str, closing_mark: str) -> list[_Token]:
+def _tokens(line: str, opening_mark: str, closing_mark: str) -> list[_BooleanToken]:
     """Split a combination as the plugin does, by the delimiters with the operators beside them.
 
     A delimiter inside an operand is part of it only where no operator stands beside it.
@@ -97,7 +97,7 @@ def _tokens(line: str, opening_mark: str, closing_mark: str) -> list[_Token]:
     structure = "".join(piece if is_structure(piece) else "_" for piece in pieces)
     if opening_mark == closing_mark and re.search(rf"{opening_mark} *{opening_mark}", structure):
         raise _malformed_query("a filter in quotes cannot begin or end with a quote")
-    tokens: list[_Token] = []
+    tokens: list[_BooleanToken] = []
     for piece in pieces:
         if is_structure(piece):
             tokens += _structure(piece, opening_mark, closing_mark)
@@ -106,16 +106,16 @@ def _tokens(line: str, opening_mark: str, closing_mark: str) -> list[_Token]:
     return tokens
 
 
-def _structure(piece: str, opening_mark: str, closing_mark: str) -> list[_Token]:
+def _structure(piece: str, opening_mark: str, closing_mark: str) -> list[_BooleanToken]:
     """Return the operators and delimiters in a piece without operands."""
     if opening_mark == closing_mark:  # quotes do not nest
-        return cast("list[_Token]", _OPERATORS.findall(piece))
+        return cast("list[_BooleanToken]", _OPERATORS.findall(piece))
     words = re.findall(rf"{_OPERATORS.pattern}|[{re.escape(opening_mark + closing_mark)}]", piece)
     parentheses = {opening_mark: "(", closing_mark: ")"}
-    return cast("list[_Token]", [parentheses.get(word, word) for word in words])
+    return cast("list[_BooleanToken]", [parentheses.get(word, word) for word in words])
 
 
-def _postfix(tokens: Sequence[_Token]) -> list[_Operand | BooleanOperator]:
+def _postfix(tokens: Sequence[_BooleanToken]) -> list[_Operand | BooleanOperator]:
     """Return the tokens with every operator behind its operands, by their precedence.
 
     Raises: _Malformed.

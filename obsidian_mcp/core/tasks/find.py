@@ -55,7 +55,7 @@ def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> 
     Raises: TextNotFound, TextNotUnique with the places.
     """
     candidates = [box for box in checked(boxes) if could_be(box.text, name)]
-    named_box = _find(candidates, name, settings, _Match.PART)
+    named_box = _find(candidates, name, settings, _NameMatch.PART)
     if named_box is None:
         raise TextNotFound(
             f"No task is called {name!r}. Name it by its text, its id, ^block-id or line; "
@@ -76,10 +76,10 @@ def find_at(boxes: Sequence[Checkbox], line: int, name: str, settings: TaskSetti
         if at_line is None:
             raise TextNotFound(f"Line {line} is no task. {_list_lines(boxes)}", line=line)
         return at_line
-    if at_line is not None and _find([at_line], name, settings, _Match.PART) is not None:
+    if at_line is not None and _find([at_line], name, settings, _NameMatch.PART) is not None:
         return at_line
     # a part of a description is not enough where the line is another one
-    elsewhere = _find(boxes, name, settings, _Match.DESCRIPTION)
+    elsewhere = _find(boxes, name, settings, _NameMatch.DESCRIPTION)
     if elsewhere is None:
         raise TextNotFound(
             f"Line {line} is not the task {name!r}, and no other task is. {_list_lines(boxes)}",
@@ -88,7 +88,7 @@ def find_at(boxes: Sequence[Checkbox], line: int, name: str, settings: TaskSetti
     return elsewhere
 
 
-class _Match(IntEnum):
+class _NameMatch(IntEnum):
     """What of a checkbox its name is, from the strictest to the loosest."""
 
     ID = 0
@@ -101,7 +101,7 @@ class _Match(IntEnum):
 
 
 def _find(
-    boxes: Iterable[Checkbox], name: str, settings: TaskSettings, loosest: _Match
+    boxes: Iterable[Checkbox], name: str, settings: TaskSettings, loosest: _NameMatch
 ) -> Checkbox | None:
     """Return the checkbox that matches most strictly, and at least as strictly as `loosest`."""
     if not name.strip():
@@ -109,27 +109,27 @@ def _find(
             "task is empty: name a task by its text, its id or ^block-id.", argument="task"
         )
     matches = [(_match(box, name, settings), box) for box in boxes]
-    strictest = min((match for match, _ in matches), default=_Match.NONE)
+    strictest = min((match for match, _ in matches), default=_NameMatch.NONE)
     if strictest > loosest:
         return None
     return _choose([box for match, box in matches if match == strictest], name, settings)
 
 
-def _match(box: Checkbox, name: str, settings: TaskSettings) -> _Match:
+def _match(box: Checkbox, name: str, settings: TaskSettings) -> _NameMatch:
     line = read_line(box.text, settings.notation)
     if line is None:
         description = printable(box.text.partition("]")[2].strip())
     elif any(field.name == "id" and field.value == name for field in line.fields):
-        return _Match.ID
+        return _NameMatch.ID
     elif name == f"^{line.block_id}":
-        return _Match.BLOCK_ID
+        return _NameMatch.BLOCK_ID
     else:
         description = printable(line.description)
     if printable(box.text).strip() == name.strip():
-        return _Match.LINE
+        return _NameMatch.LINE
     if description == name.strip():
-        return _Match.DESCRIPTION
-    return _Match.PART if name.strip().lower() in description.lower() else _Match.NONE
+        return _NameMatch.DESCRIPTION
+    return _NameMatch.PART if name.strip().lower() in description.lower() else _NameMatch.NONE
 
 
 def _choose(matches: Sequence[Checkbox], name: str, settings: TaskSettings) -> Checkbox:

@@ -40,7 +40,7 @@ _INSTRUCTION_HELP = (
 
 
 @dataclass
-class _Part:
+class _SourcePart:
     """The instructions of one source.
 
     A source is the global query, the defaults of a note, or the query itself.
@@ -166,7 +166,7 @@ def parse_query(
     )
 
 
-def _read_parts(text: str, environment: Environment, note: QueryNote | None) -> list[_Part]:
+def _read_parts(text: str, environment: Environment, note: QueryNote | None) -> list[_SourcePart]:
     """Read the global query, the defaults of the note and the query itself, as far as they count.
 
     Raises: QueryInvalid.
@@ -196,7 +196,7 @@ def _last(limits: Sequence[int | None]) -> int | None:
     return next((limit for limit in reversed(limits) if limit is not None), None)
 
 
-def _explain(parts: Sequence[_Part], settings: TaskSettings) -> str:
+def _explain(parts: Sequence[_SourcePart], settings: TaskSettings) -> str:
     text = "\n".join(part.explain() for part in parts)
     if settings.global_filter:
         return f"Only tasks containing the global filter '{settings.global_filter}'.\n\n{text}"
@@ -212,8 +212,10 @@ def _default_instructions(note: QueryNote | None) -> str:
     return "\n".join([*lines, *([extra] if isinstance(extra, str) else [])])
 
 
-def _read_part(title: str, text: str, environment: Environment, note: QueryNote | None) -> _Part:
-    part = _Part(title)
+def _read_part(
+    title: str, text: str, environment: Environment, note: QueryNote | None
+) -> _SourcePart:
+    part = _SourcePart(title)
     for statement in read_statements(text, environment.settings, note):
         is_no_filter = _read_display(statement, part, environment) or _read_order(
             statement, part, environment
@@ -223,7 +225,7 @@ def _read_part(title: str, text: str, environment: Environment, note: QueryNote 
     return part
 
 
-def _read_display(statement: Statement, part: _Part, environment: Environment) -> bool:
+def _read_display(statement: Statement, part: _SourcePart, environment: Environment) -> bool:
     """Read an instruction that changes what is shown, or how, into a part of the query.
 
     Return whether it was one.
@@ -278,7 +280,7 @@ def _columns(statement: Statement, view: str, environment: Environment) -> Group
     return grouper
 
 
-def _read_order(statement: Statement, part: _Part, environment: Environment) -> bool:
+def _read_order(statement: Statement, part: _SourcePart, environment: Environment) -> bool:
     """Read `sort by` or `group by` into a part of the query.
 
     Return whether it was one that is understood.

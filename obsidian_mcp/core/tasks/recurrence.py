@@ -73,12 +73,12 @@ def parse_rule(text: str) -> Rule | None:
     if match is None:
         return None
     try:
-        return _Reader(match[1].strip()).read_rule(when_done=match[2] is not None)
-    except _Unreadable:
+        return _RuleReader(match[1].strip()).read_rule(when_done=match[2] is not None)
+    except _UnreadableRule:
         return None
 
 
-class _Unreadable(ValueError):
+class _UnreadableRule(ValueError):
     """A word that the grammar needs is missing."""
 
 
@@ -90,7 +90,7 @@ def _matchers() -> dict[str, Callable[[str, int], re.Match[str] | None]]:
     }
 
 
-class _Reader:
+class _RuleReader:
     """Reads a rule from left to right; `symbol` is the token at hand, None behind the last one."""
 
     def __init__(self, text: str) -> None:
@@ -113,7 +113,7 @@ class _Reader:
         Raises: _Unreadable where a word is missing that the grammar needs.
         """
         if not self._accept("every"):
-            raise _Unreadable
+            raise _UnreadableRule
         interval = self._number() or 1
         frequency = self._frequency()
         self._end()
@@ -178,7 +178,7 @@ class _Reader:
         while not items or self._accept("comma"):
             item = read_item()
             if item is None:
-                raise _Unreadable
+                raise _UnreadableRule
             items.append(item)
         return items
 
@@ -195,7 +195,7 @@ class _Reader:
         if self.symbol == "nth":
             number = int(re.sub("[^0-9]", "", self._written)[:_MAX_DIGITS])
             if number > _MAX_NTH:
-                raise _Unreadable
+                raise _UnreadableRule
         if number is None:
             return None
         self._advance()
@@ -218,7 +218,7 @@ class _Reader:
             self._on()
             return "YEARLY"
         if unit not in FREQUENCIES:
-            raise _Unreadable
+            raise _UnreadableRule
         self._advance()
         if unit == "weekday":
             self._weekdays += [(day, 0) for day in WORKING_DAYS]
@@ -275,14 +275,14 @@ class _Reader:
                 return
             nth = self._nth()
             if nth is None:
-                raise _Unreadable
+                raise _UnreadableRule
 
     def _end(self) -> None:
         """Read how often, or until which day, the rule holds."""
         if self._accept("for"):
             number = self._number()
             if number is None:
-                raise _Unreadable
+                raise _UnreadableRule
             self._count = min(number, _MAX_COUNT)
             self._accept("time")
         elif self.symbol == "until":
@@ -303,4 +303,4 @@ def _day(text: str) -> date:
                     return date(int(match[3]), month, 1) + timedelta(int(match[2]) - 1)
                 except (ValueError, OverflowError):
                     break
-    raise _Unreadable
+    raise _UnreadableRule

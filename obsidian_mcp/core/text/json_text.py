@@ -74,7 +74,7 @@ def parse(text: str) -> JsonDocument:
 
     Raises: Unreadable.
     """
-    return _Reader(text).document()
+    return _JsonReader(text).document()
 
 
 def put(text: str, path: Sequence[str], value: Any) -> str:
@@ -95,7 +95,9 @@ def put(text: str, path: Sequence[str], value: Any) -> str:
             return _insert(text, node, key, _nest(path[depth + 1 :], value))
         node = member.node
     return (
-        text[: node.start] + _Style(text).value(value, _indent(text, node.start)) + text[node.end :]
+        text[: node.start]
+        + _JsonLayout(text).value(value, _indent(text, node.start))
+        + text[node.end :]
     )
 
 
@@ -127,7 +129,7 @@ def _nest(path: Sequence[str], value: Any) -> Any:
 # Writing
 
 
-class _Style:
+class _JsonLayout:
     """The layout of a text: its line end, indentation and separators."""
 
     def __init__(self, text: str) -> None:
@@ -151,7 +153,7 @@ class _Style:
 
 def _insert(text: str, node: JsonNode, key: str, value: Any) -> str:
     """Return the text with a member added at the end of an object."""
-    style = _Style(text)
+    style = _JsonLayout(text)
     outer = _indent(text, node.start)
     inner = outer + style.unit
     if not node.members:
@@ -224,7 +226,7 @@ def _end_of_blank(text: str, offset: int = 0) -> int:
 # Reading
 
 
-class _Reader:
+class _JsonReader:
     """Reads a text once, from its start; `at` is the offset of the next character.
 
     `beyond` is the first construct that strict JSON does not allow.

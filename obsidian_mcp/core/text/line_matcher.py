@@ -75,7 +75,7 @@ class EqualRun(NamedTuple):
     size: int
 
 
-class _Part(NamedTuple):
+class _LineRange(NamedTuple):
     """Lines of the old text and of the new one, from the first number to before the second."""
 
     old: int
@@ -118,7 +118,7 @@ class _Comparison:
 
         Raises: OperationTimeout.
         """
-        parts = [_Part(0, len(self._old), 0, len(self._new))]
+        parts = [_LineRange(0, len(self._old), 0, len(self._new))]
         while parts:
             checkpoint()
             part = self._without_common_ends(parts.pop())
@@ -126,20 +126,20 @@ class _Comparison:
                 parts += self._match(part)
         return self._blocks
 
-    def _without_common_ends(self, part: _Part) -> _Part:
+    def _without_common_ends(self, part: _LineRange) -> _LineRange:
         old, new = self._old[part.old : part.old_end], self._new[part.new : part.new_end]
         head, tail = common_ends(old, new)
         self._left -= head + tail
         self._add(part.old, part.new, head)
         self._add(part.old_end - tail, part.new_end - tail, tail)
         ends = part.old + head, part.old_end - tail, part.new + head, part.new_end - tail
-        return _Part(*ends)
+        return _LineRange(*ends)
 
     def _add(self, old: int, new: int, size: int) -> None:
         if size:
             self._blocks.append(EqualRun(old, new, size))
 
-    def _match(self, part: _Part) -> list[_Part]:
+    def _match(self, part: _LineRange) -> list[_LineRange]:
         """Find equal lines of a part; return the parts between them that are to be looked at."""
         old, new = self._old[part.old : part.old_end], self._new[part.new : part.new_end]
         blocks = self._longest_runs(old, new)
@@ -154,15 +154,15 @@ class _Comparison:
             self._add(part.old + block.old, part.new + block.new, block.size)
         return []
 
-    def _part_at(self, part: _Part, pairs: Sequence[tuple[int, int]]) -> list[_Part]:
+    def _part_at(self, part: _LineRange, pairs: Sequence[tuple[int, int]]) -> list[_LineRange]:
         """Take pairs of lines of a part for equal, and return the parts between them."""
-        parts: list[_Part] = []
+        parts: list[_LineRange] = []
         old_at, new_at = part.old, part.new
         for old, new in pairs:
             self._add(part.old + old, part.new + new, 1)
-            parts.append(_Part(old_at, part.old + old, new_at, part.new + new))
+            parts.append(_LineRange(old_at, part.old + old, new_at, part.new + new))
             old_at, new_at = part.old + old + 1, part.new + new + 1
-        return [*parts, _Part(old_at, part.old_end, new_at, part.new_end)]
+        return [*parts, _LineRange(old_at, part.old_end, new_at, part.new_end)]
 
     def _longest_runs(self, old: Sequence[str], new: Sequence[str]) -> list[EqualRun] | None:
         """Return the longest runs that are equal; None if they take too many comparisons."""

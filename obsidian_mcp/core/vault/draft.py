@@ -23,7 +23,7 @@ from .vault import Vault
 if TYPE_CHECKING:
     from obsidian_mcp.core.index.index import Index
 
-Answer = TypeVar("Answer")
+DraftAnswer = TypeVar("DraftAnswer")
 
 
 class _DraftChanges(Changes):
@@ -97,11 +97,11 @@ class DraftVault(Vault):
         self.close_index()
 
     def make(
-        self, calls: Sequence[Callable[[DraftVault], Answer]]
-    ) -> tuple[list[Answer], list[Operation]]:
+        self, calls: Sequence[Callable[[DraftVault], DraftAnswer]]
+    ) -> tuple[list[DraftAnswer], list[Operation]]:
         """Make calls one after the other; return their answers, and their changes as one. Raises:
         what they raise."""
-        answers: list[Answer] = []
+        answers: list[DraftAnswer] = []
         for number, call in enumerate(calls, 1):
             report_progress(number - 1, len(calls), "Working out the batch")
             self.drafted.call = number

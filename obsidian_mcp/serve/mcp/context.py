@@ -27,23 +27,23 @@ from obsidian_mcp.serve.results import internal
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Context = ServerRequestContext[Any, Any]
+RequestContext = ServerRequestContext[Any, Any]
 
 
-async def in_thread_for(context: Context, seconds: float, work: Callable[[], T]) -> T:
+async def in_thread_for(context: RequestContext, seconds: float, work: Callable[[], T]) -> T:
     """Run `work` in a thread for the client of a request, which the journal names (SAFE-20).
     Raises: what it raises; OperationTimeout."""
     client = Client(peer_of(context).name, session_of(context))
     return await in_thread(seconds, work, client, _progress_report(context))
 
 
-def session_of(context: Context) -> str:
+def session_of(context: RequestContext) -> str:
     """Return what names the client's connection: the SDK makes a session object for each
     request."""
     return context.request.scope.get(SESSION_KEY, "") if context.request is not None else ""
 
 
-def peer_of(context: Context) -> Peer:
+def peer_of(context: RequestContext) -> Peer:
     """Return who sent the request."""
     introduced = context.session.client_params
     capabilities = context.session.client_capabilities
@@ -56,7 +56,7 @@ def peer_of(context: Context) -> Peer:
     )
 
 
-def _progress_report(context: Context) -> ProgressReport | None:
+def _progress_report(context: RequestContext) -> ProgressReport | None:
     """Return what sends progress from the thread, which waits until it is sent: none comes after
     the answer."""
     if context.meta is None or context.meta.get("progress_token") is None:
@@ -71,7 +71,7 @@ def _progress_report(context: Context) -> ProgressReport | None:
     return report
 
 
-async def handle_errors(ctx: Context, call_next: CallNext) -> HandlerResult:
+async def handle_errors(ctx: RequestContext, call_next: CallNext) -> HandlerResult:
     """Serve one message and turn every failure into an MCPError: an AppError with its code and
     data, -32602 with `data.fields` for params of the wrong shape, and -32603 for all else,
     `sys.exit()` too, which is logged. What comes before `initialize` is not for the SDK

@@ -13,7 +13,7 @@ from obsidian_mcp.serve.dispatch import require_first_page
 
 from . import completion, resources
 from .completion import Completes
-from .context import Context, in_thread_for
+from .context import RequestContext, in_thread_for
 from .prompts import PROMPTS, find
 
 TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
@@ -26,13 +26,13 @@ class Prompts:
         self._app = app
 
     async def list(
-        self, _: Context, params: types.PaginatedRequestParams | None
+        self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         require_first_page(params.cursor if params is not None else None)
         return types.ListPromptsResult(prompts=[prompt.entry for prompt in PROMPTS.values()])
 
     async def get(
-        self, context: Context, params: types.GetPromptRequestParams
+        self, context: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         prompt = find(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
@@ -41,7 +41,7 @@ class Prompts:
         return types.GetPromptResult(description=prompt.entry.description, messages=[message])
 
     async def complete(
-        self, context: Context, params: types.CompleteRequestParams
+        self, context: RequestContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
         given = (params.context.arguments if params.context is not None else None) or {}
         kind = _kind(params.ref, params.argument.name)

@@ -103,7 +103,7 @@ def scope(folder: str, tag: str) -> str:
 NoteName = Annotated[str, Described("Note name or path", "note")]
 Folder = Annotated[str, Described("Only below this folder", "folder")]
 Tag = Annotated[str, Described("Only notes with this tag", "tag")]
-VaultName = Annotated[str, Described("Vault, if there are several", "vault")]
+PromptVault = Annotated[str, Described("Vault, if there are several", "vault")]
 
 
 @prompt("Summarise a note")
@@ -111,7 +111,7 @@ def summarize_note(
     app: App,
     note: NoteName,
     length: Annotated[str, Described("Such as: three sentences, one page")] = "five bullet points",
-    vault: VaultName = "",
+    vault: PromptVault = "",
 ) -> str:
     """Summarise a note of the vault, with its open questions and tasks."""
     opened = app.vaults.get(vault)
@@ -129,7 +129,7 @@ def weekly_review(
     days: Annotated[str, Described("7, or since monday, last month …")] = "7",
     folder: Folder = "",
     tag: Tag = "",
-    vault: VaultName = "",
+    vault: PromptVault = "",
 ) -> str:
     """Review the notes that changed in the last days: what happened, what is open, what comes
     next."""
@@ -180,7 +180,7 @@ def _is_binary(vault: Vault, entry: FileEntry) -> bool:
 
 
 @prompt("Find connections")
-def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
+def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
     """Find notes that a note should be linked with: names it mentions, shared tags, neighbours of
     neighbours."""
     opened = app.vaults.get(vault)
@@ -238,7 +238,7 @@ def find_connections(app: App, note: NoteName, vault: VaultName = "") -> str:
 
 
 @prompt("Clean up a note")
-def clean_up_note(app: App, note: NoteName, vault: VaultName = "") -> str:
+def clean_up_note(app: App, note: NoteName, vault: PromptVault = "") -> str:
     """Tidy a note without changing what it says: structure, links that lead nowhere, properties,
     tags."""
     opened = app.vaults.get(vault)
@@ -286,7 +286,7 @@ def plan_from_tasks(
     folder: Folder = "",
     tag: Tag = "",
     horizon: Annotated[str, Described("Such as: today, this week")] = "this week",
-    vault: VaultName = "",
+    vault: PromptVault = "",
 ) -> str:
     """Make a plan from the open tasks of the vault, those of the notes changed last first."""
     opened = app.vaults.get(vault)

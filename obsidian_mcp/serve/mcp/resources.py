@@ -26,7 +26,7 @@ from obsidian_mcp.serve import views
 from obsidian_mcp.serve.dispatch import no_page, require_first_page
 from obsidian_mcp.tools.offer import offer_of
 
-from .context import Context, in_thread_for, peer_of
+from .context import RequestContext, in_thread_for, peer_of
 
 PAGE: Final = 200
 """Resources on one page of the list."""
@@ -70,7 +70,7 @@ class Resources:
         self._app = app
 
     async def list(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = (params.cursor or None) if params is not None else None
         listed = await in_thread_for(
@@ -91,13 +91,13 @@ class Resources:
         return listed
 
     async def templates(
-        self, _: Context, params: types.PaginatedRequestParams | None
+        self, _: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
         require_first_page(params.cursor if params is not None else None)
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
     async def read(
-        self, context: Context, params: types.ReadResourceRequestParams
+        self, context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         named = _VIEW.fullmatch(params.uri)  # any version of it (VIEW-04)
         if named is not None and offer_of(self._app.config).has_views:

@@ -26,7 +26,7 @@ from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import CONFIRM, Offer
 
-from .context import Context, handle_errors, in_thread_for, peer_of
+from .context import RequestContext, handle_errors, in_thread_for, peer_of
 from .prompt_requests import Prompts
 from .resources import Resources
 from .subscriptions import Subscriptions, ToolListSubscribers
@@ -54,14 +54,14 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
     dispatcher = VaultDispatcher(app.config, lambda: app, offer)
 
     async def list_tools(
-        context: Context, params: types.PaginatedRequestParams | None
+        context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)
         shown = await to_thread.run_sync(dispatcher.tools, peer_of(context))
         return types.ListToolsResult.model_validate({"tools": shown}, by_name=False)
 
     async def call_tool(
-        context: Context, params: types.CallToolRequestParams
+        context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
             return in_thread_for(
@@ -129,7 +129,7 @@ def listening() -> SdkServer:
 
 
 async def call_with_consent(
-    context: Context,
+    context: RequestContext,
     params: types.CallToolRequestParams,
     run: Callable[[Mapping[str, Any]], Awaitable[results.Result]],
 ) -> results.Result | types.InputRequiredResult:

@@ -40,7 +40,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
 
 from . import resources
-from .context import Context, session_of
+from .context import RequestContext, session_of
 
 log = logging.getLogger(__name__)
 
@@ -160,7 +160,7 @@ class ToolListSubscribers:
         self._notifying: set[asyncio.Task[None]] = set()
 
     async def listen(
-        self, context: Context, params: types.SubscriptionsListenRequestParams
+        self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """The request handler of `subscriptions/listen`."""
         return await self._listen(context, params)
@@ -211,7 +211,7 @@ class Subscriptions(ToolListSubscribers):
         self._is_closed = True
 
     async def listen(
-        self, context: Context, params: types.SubscriptionsListenRequestParams
+        self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         addresses = params.notifications.resource_subscriptions or ()
         self._listened.update(addresses)
@@ -222,7 +222,7 @@ class Subscriptions(ToolListSubscribers):
             self._listened -= Counter(addresses)
 
     async def subscribe(
-        self, context: Context, params: types.SubscribeRequestParams
+        self, context: RequestContext, params: types.SubscribeRequestParams
     ) -> types.EmptyResult:
         addresses = self._remember(context)
         if params.uri not in addresses:
@@ -235,13 +235,13 @@ class Subscriptions(ToolListSubscribers):
         return types.EmptyResult()
 
     async def unsubscribe(
-        self, context: Context, params: types.UnsubscribeRequestParams
+        self, context: RequestContext, params: types.UnsubscribeRequestParams
     ) -> types.EmptyResult:
         _, addresses = self._sessions.get(session_of(context), (None, set()))
         addresses.discard(params.uri)
         return types.EmptyResult()
 
-    async def join(self, context: Context, _: types.NotificationParams) -> None:
+    async def join(self, context: RequestContext, _: types.NotificationParams) -> None:
         """Notify a client of 2025 from now on when the list of resources changes."""
         self._remember(context)
         with suppress(AppError):  # without a vault there is no list; calls say so
@@ -251,7 +251,7 @@ class Subscriptions(ToolListSubscribers):
         """Notify an ended session of nothing any more."""
         self._sessions.pop(session, None)
 
-    def _remember(self, context: Context) -> set[str]:
+    def _remember(self, context: RequestContext) -> set[str]:
         """Return the addresses of a session, which is the newest now. The oldest are forgotten: the
         SDK does not report those that end over HTTP because nobody uses them."""
         key = session_of(context)

@@ -90,7 +90,7 @@ class Timers:
         return None
 
 
-class _Call:
+class _CallInFlight:
     """A call in flight."""
 
     __slots__ = ("ended", "limit", "message", "peer", "timer")
@@ -126,9 +126,9 @@ class Calls:
         self._send = send
         self._answer = answer
         self._pass_on = pass_on
-        self._calls: dict[RequestId, deque[_Call]] = {}
+        self._calls: dict[RequestId, deque[_CallInFlight]] = {}
         """By id: a client may use one id twice."""
-        self._waiting: deque[_Call] = deque()
+        self._waiting: deque[_CallInFlight] = deque()
         self._worker: object | None = None
         """The thread that takes the waiting calls one after another; a slow call makes another
         thread take over."""
@@ -142,7 +142,7 @@ class Calls:
         """Answer a call in a thread. `waited`: seconds of its time that it has waited for its
         turn."""
         seconds = max(round(self._dispatcher.timeout - waited, 2), 0.01)
-        running = _Call(message, peer, seconds)
+        running = _CallInFlight(message, peer, seconds)
         running.timer = self.timers.after(seconds, partial(self._expire, running))
         self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
         self._waiting.append(running)
@@ -161,7 +161,7 @@ class Calls:
             self._threads += 1
             threading.Thread(target=self._work, name="call", daemon=True).start()
 
-    def _watch(self, first: _Call) -> None:
+    def _watch(self, first: _CallInFlight) -> None:
         """Let another thread take the waiting calls if `first` is still the next of them."""
         if self._waiting and self._waiting[0] is first and self._worker is not _CALLED:
             self._call_worker()
@@ -197,14 +197,14 @@ class Calls:
             )
         self._waiting.clear()
 
-    def _expire(self, running: _Call) -> None:
+    def _expire(self, running: _CallInFlight) -> None:
         if running.ended or not running.limit.cancel():  # in its commit it is waited for (SAFE-19)
             return
         self._end(running)
         late = self._dispatcher.failure(running.message, running.peer, running.limit.error())
         self._answer(running.message["id"], jsonrpc.encode(late))
 
-    def _end(self, running: _Call) -> None:
+    def _end(self, running: _CallInFlight) -> None:
         running.ended = True
         running.timer.cancel()
         running.limit.cancel()
@@ -235,12 +235,12 @@ class Calls:
                 if self._worker is this:
                     self._worker = None
 
-    def _run(self, running: _Call) -> bytes | None:
+    def _run(self, running: _CallInFlight) -> bytes | None:
         client = Client(running.peer.name)
         current_call.set(CallRecord(running.limit, self._progress_report(running), client))
         return self._dispatcher.answer(running.message, running.peer)
 
-    def _finish(self, running: _Call, line: bytes | None) -> None:
+    def _finish(self, running: _CallInFlight, line: bytes | None) -> None:
         """Send the answer; without one, leave the call to the SDK."""
         if running.ended:
             return
@@ -250,7 +250,7 @@ class Calls:
         else:
             self._answer(running.message["id"], line)
 
-    def _progress_report(self, running: _Call) -> ProgressReport | None:
+    def _progress_report(self, running: _CallInFlight) -> ProgressReport | None:
         token = progress_token(running.message)
         if token is None:
             return None

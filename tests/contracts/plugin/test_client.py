@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import httpx
 import pytest
 
-from obsidian_mcp.contracts.plugin.client import BridgeClient, Mode
-from obsidian_mcp.contracts.plugin.http_exchange import Limits, Unreachable
+from obsidian_mcp.contracts.plugin.client import BridgeClient
+from obsidian_mcp.contracts.plugin.http_exchange import TimeLimits, Unreachable
 from obsidian_mcp.contracts.plugin.stdio import pause_after
 from obsidian_mcp.errors import (
     AppCommandFailed,
@@ -29,6 +29,9 @@ from obsidian_mcp.errors import (
     UnknownTool,
 )
 
+if TYPE_CHECKING:
+    from obsidian_mcp.config import PluginDialect
+
 SCHEMA = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 READ = {"name": "read_note", "description": "Reads.", "inputSchema": SCHEMA, "annotations": {"readOnlyHint": True}}
 CONTENT = [
@@ -37,7 +40,7 @@ CONTENT = [
     {"type": "resource_link", "uri": "obsidian://x", "name": "x", "_meta": {"odd": [1, 1.5, None, True]}},
     {"type": "not known yet", "anything": {"at": "all"}},
 ]
-MODES: tuple[Mode, ...] = ("auto", "mcp", "v1")
+MODES: tuple[PluginDialect, ...] = ("auto", "mcp", "v1")
 KEY = "X-ObsiScripta-Api-Key"
 
 
@@ -89,10 +92,10 @@ class Plugin:
 
 
 def bridge(
-    answer: Callable[[httpx.Request], httpx.Response], mode: Mode = "auto", key: str | None = None
+    answer: Callable[[httpx.Request], httpx.Response], mode: PluginDialect = "auto", key: str | None = None
 ) -> BridgeClient:
     def exchange(
-        method: str, path: str, body: bytes | None, headers: Mapping[str, str], _: Limits
+        method: str, path: str, body: bytes | None, headers: Mapping[str, str], _: TimeLimits
     ) -> tuple[int, bytes]:
         response = answer(httpx.Request(method, f"http://127.0.0.1:3000{path}", content=body, headers=dict(headers)))
         return response.status_code, response.content
@@ -104,7 +107,7 @@ def bridge(
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_tools_are_listed_as_the_plugin_describes_them(mode: Mode) -> None:
+def test_tools_are_listed_as_the_plugin_describes_them(mode: PluginDialect) -> None:
     found = bridge(Plugin(), mode).tools()
 
     assert [(tool.name, tool.definition) for tool in found.tools] == [("read_note", READ)]
@@ -154,7 +157,7 @@ def test_a_list_in_pages_is_read_whole() -> None:
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("failed", [False, True])
-def test_content_comes_back_untouched(mode: Mode, failed: bool) -> None:
+def test_content_comes_back_untouched(mode: PluginDialect, failed: bool) -> None:
     """BRIDGE-05"""
     plugin = Plugin(result={"content": CONTENT, "isError": failed})
 
@@ -255,7 +258,7 @@ def test_where_no_dialect_answers_the_more_telling_failure_is_told() -> None:
 
 
 @pytest.mark.parametrize("mode", ["mcp", "v1"])
-def test_a_fixed_mode_never_speaks_the_other(mode: Mode) -> None:
+def test_a_fixed_mode_never_speaks_the_other(mode: PluginDialect) -> None:
     plugin = Plugin()
     client = bridge(plugin, mode)
 
@@ -321,7 +324,7 @@ STATUS: list[tuple[int, type[AppError]]] = [
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"message":"why"}', b'{"error":{"message":"why"}}', b"[1]", b"3"])
 @pytest.mark.parametrize("mode", ["mcp", "v1"])
 def test_each_status_has_its_error_whatever_stands_in_the_body(
-    mode: Mode, body: bytes, status: int, error: type[AppError]
+    mode: PluginDialect, body: bytes, status: int, error: type[AppError]
 ) -> None:
     """BRIDGE-08"""
     client = bridge(lambda _: httpx.Response(status, content=body), mode)
@@ -354,7 +357,7 @@ def test_each_status_has_its_error_whatever_stands_in_the_body(
     ],
 )
 @pytest.mark.parametrize("mode", ["mcp", "v1"])
-def test_garbage_is_a_failure_and_never_a_result(mode: Mode, body: bytes) -> None:
+def test_garbage_is_a_failure_and_never_a_result(mode: PluginDialect, body: bytes) -> None:
     def answer(_: httpx.Request) -> httpx.Response:
         return httpx.Response(200, content=body)
 

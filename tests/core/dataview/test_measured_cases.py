@@ -189,7 +189,7 @@ def shown(value: Any) -> Any:
             return query_tree(value)
         case (
             nodes.Literal()
-            | nodes.Name()
+            | nodes.BareName()
             | nodes.FieldAccess()
             | nodes.IndexAccess()
             | nodes.FunctionCall()
@@ -211,7 +211,7 @@ def tree(node: nodes.Node) -> Any:
     match node:
         case nodes.Literal(value):
             return {"lit": shown(value), "type": TYPES.get(type(value), "null")}
-        case nodes.Name(name):
+        case nodes.BareName(name):
             return {"var": name.rstrip(".")}
         case nodes.FieldAccess(of, name):
             return {"index": tree(of), "by": {"lit": name, "type": "string"}}

@@ -11,13 +11,13 @@ import pytest
 from obsidian_mcp.core.expressions.answer import Column, QueryAnswer, RowGroup, cell_of
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.syntax import (
+    BareName,
     Binary,
     FieldAccess,
     FunctionCall,
     Lambda,
     ListOf,
     Literal,
-    Name,
     ObjectOf,
     walk,
 )
@@ -79,9 +79,16 @@ def test_a_name_is_found_anywhere_in_an_expression() -> None:
     node = Lambda(
         ("x",),
         ObjectOf(
-            (("k", ListOf((Binary("+", Literal(1.0), FunctionCall(FieldAccess(Name("this"), "f"), (Name("y"),))),))),)
+            (
+                (
+                    "k",
+                    ListOf(
+                        (Binary("+", Literal(1.0), FunctionCall(FieldAccess(BareName("this"), "f"), (BareName("y"),))),)
+                    ),
+                ),
+            )
         ),
     )
-    assert Name("this") in walk(node)
-    assert Name("y") in walk(node)
-    assert Name("f") not in walk(node)
+    assert BareName("this") in walk(node)
+    assert BareName("y") in walk(node)
+    assert BareName("f") not in walk(node)

@@ -12,6 +12,7 @@ from obsidian_mcp.core.expressions.budget import Budget
 from obsidian_mcp.core.expressions.evaluate import Compiler, Context, Evaluate, Language, Scope, compile_expression
 from obsidian_mcp.core.expressions.rows import SortBy, filter_rows, flatten_rows, group_rows, limit_rows, sort_rows
 from obsidian_mcp.core.expressions.syntax import (
+    BareName,
     Binary,
     FieldAccess,
     FunctionCall,
@@ -19,7 +20,6 @@ from obsidian_mcp.core.expressions.syntax import (
     Lambda,
     ListOf,
     Literal,
-    Name,
     Node,
     SyntaxProblem,
     Unary,
@@ -82,9 +82,9 @@ def number(scope: Scope) -> Value:
 
 def test_operators_names_and_indexes_follow_the_tables_of_the_language() -> None:
     """EXPR-33"""
-    assert value_of(Binary("+", Literal(1.0), Unary("-", Name("a"))), a=3.0) == -2.0
+    assert value_of(Binary("+", Literal(1.0), Unary("-", BareName("a"))), a=3.0) == -2.0
     assert value_of(IndexAccess(ListOf((Literal(1.0), Literal(2.0))), Literal(1.0))) == 2.0
-    assert value_of(FieldAccess(Name("o"), "x"), o={"x": "y"}) == "y"
+    assert value_of(FieldAccess(BareName("o"), "x"), o={"x": "y"}) == "y"
 
 
 def test_a_lazy_operator_leaves_its_right_side_alone() -> None:
@@ -96,9 +96,9 @@ def test_a_lazy_operator_leaves_its_right_side_alone() -> None:
 
 def test_parameters_hide_names_and_a_missing_argument_keeps_the_name_outside() -> None:
     """EXPR-35"""
-    pair = Lambda(("a", "b"), ListOf((Name("a"), Name("b"))))
+    pair = Lambda(("a", "b"), ListOf((BareName("a"), BareName("b"))))
     assert value_of(FunctionCall(pair, (Literal(1.0),)), a="row a", b="row b") == [1.0, "row b"]
-    inner = Lambda(("a",), FunctionCall(Lambda(("b",), ListOf((Name("a"), Name("b")))), (Literal(2.0),)))
+    inner = Lambda(("a",), FunctionCall(Lambda(("b",), ListOf((BareName("a"), BareName("b")))), (Literal(2.0),)))
     assert value_of(FunctionCall(inner, (Literal(1.0),))) == [1.0, 2.0]
 
 

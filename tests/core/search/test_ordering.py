@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.search import first_pass, rank
-from obsidian_mcp.core.search.hits import Match, Request
+from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
 from tests.examples import examples
@@ -56,7 +56,7 @@ QUERIES = st.sampled_from(
 
 @given(QUERIES, st.sampled_from(["smart", "exact"]), st.integers(1, 25))
 @examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_pages_put_together_are_the_whole(search: Search, query: str, match: Match, size: int) -> None:
+def test_pages_put_together_are_the_whole(search: Search, query: str, match: MatchMode, size: int) -> None:
     """SEARCH-16"""
     whole = search.find(Request(query, match, limit=500, snippets=0))
     assert len({hit.path for hit in whole.hits}) == len(whole.hits) == whole.total
@@ -69,7 +69,7 @@ def test_pages_put_together_are_the_whole(search: Search, query: str, match: Mat
     assert [hit.path for hit in paged] == [hit.path for hit in whole.hits]
 
 
-def first(vault: MemoryVault, query: str, match: Match = "smart") -> list[str]:
+def first(vault: MemoryVault, query: str, match: MatchMode = "smart") -> list[str]:
     return [hit.path for hit in search_of(vault).find(Request(query, match, snippets=0)).hits]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.rows import FileNumbers
-from obsidian_mcp.core.search.hits import Match, Request
+from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
 
@@ -41,7 +41,7 @@ def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
     ],
 )
 def test_notes_with_names_headings_and_tags_of_nothing_but_symbols_are_found(
-    query: str, found: set[str], match: Match
+    query: str, found: set[str], match: MatchMode
 ) -> None:
     """SEARCH-20"""
     vault, search = vault_of(SYMBOLS)
@@ -54,7 +54,7 @@ def test_notes_with_names_headings_and_tags_of_nothing_but_symbols_are_found(
 
 @pytest.mark.parametrize("query", ["common", "common word"])
 @pytest.mark.parametrize(("match", "count"), [("smart", 60), ("smart", 1_100), ("exact", 60), ("exact", 1_100)])
-def test_every_page_has_scores_and_none_is_greater_than_those_before(query: str, match: Match, count: int) -> None:
+def test_every_page_has_scores_and_none_is_greater_than_those_before(query: str, match: MatchMode, count: int) -> None:
     """SEARCH-14"""
     files = {f"{n}.md": f"word {'common ' * (n % 7)}" + "common filler " * (n % 50 + 1) for n in range(count - 3)}
     files |= {"common word.md": "word", "a.md": "# common word", "b.md": "---\ntags: [common]\n---\nword"}

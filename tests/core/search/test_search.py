@@ -20,7 +20,7 @@ from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.bounds import Bounds, bounds
-from obsidian_mcp.core.search.hits import Match, Request
+from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of
@@ -139,7 +139,7 @@ def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> 
         vault.delete(f"{FRESH_FILES + 4}.md")
         vault.look()
         search = search_of(vault)
-        matches: tuple[Match, ...] = ("exact", "smart")
+        matches: tuple[MatchMode, ...] = ("exact", "smart")
         for match in matches:
             found = search.find(Request("common", match, limit=EVERYTHING))
             assert found.total == FRESH_FILES + 4  # what is gone is in no answer
