@@ -16,6 +16,7 @@ from starlette.responses import Response
 from obsidian_mcp.errors import MOST_NAME, OperationTimeout, shorten
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import CallOrder
+from obsidian_mcp.serve.call_queue import kind_of_message
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.http.dialect import CORS, JSON, RpcDialect, json_reply
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
@@ -101,7 +102,8 @@ async def _serve(message: Message, dispatcher: RpcDispatcher) -> bytes:
     if method == "tools/list" or not isinstance(params, dict):  # the contract's list has no pages
         message = {**message, "params": None}
     try:
-        line = await in_thread(dispatcher.timeout, partial(dispatcher.answer, message, NOBODY))
+        work = partial(dispatcher.answer, message, NOBODY)
+        line = await in_thread(dispatcher.timeout, work, kind=kind_of_message(message))
     except OperationTimeout as error:
         return dispatcher.encode(dispatcher.failure(message, NOBODY, error))
     return line or b""  # it is empty only for a client that can be asked

@@ -23,6 +23,7 @@ from obsidian_mcp.core.text.call import Client
 from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve import dispatch, jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
+from obsidian_mcp.serve.call_queue import kind_of_message
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer
 from obsidian_mcp.serve.sdk_messages import rewrite_request
@@ -240,7 +241,11 @@ class Sessions:
         work = partial(self._dispatcher.answer, message, peer)
         try:
             return await in_thread(
-                self._dispatcher.timeout, work, client, None if token is None else report
+                self._dispatcher.timeout,
+                work,
+                client,
+                None if token is None else report,
+                kind=kind_of_message(message),
             )
         except OperationTimeout as error:
             return jsonrpc.encode(self._dispatcher.failure(message, peer, error))

@@ -13,6 +13,7 @@ from anyio import to_thread
 
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError
+from obsidian_mcp.serve.call_queue import kind_of_call
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
@@ -69,7 +70,8 @@ class ToolService:
 
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Run a tool in a thread. Raises: AppError and nothing else."""
-        return await in_thread(self.timeout, partial(self.run, name, arguments))
+        kind = kind_of_call(name, arguments)
+        return await in_thread(self.timeout, partial(self.run, name, arguments), kind=kind)
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Run a tool. Raises: AppError and nothing else."""

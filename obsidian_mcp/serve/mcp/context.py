@@ -30,11 +30,16 @@ T = TypeVar("T")
 RequestContext = ServerRequestContext[Any, Any]
 
 
-async def in_thread_for(context: RequestContext, seconds: float, work: Callable[[], T]) -> T:
-    """Run `work` in a thread for the client of a request, which the journal names (SAFE-20).
-    Raises: what it raises; OperationTimeout."""
+async def in_thread_for(
+    context: RequestContext, seconds: float, work: Callable[[], T], *, kind: int | None = None
+) -> T:
+    """Run `work`, a call of this `kind`, in a thread for the client of a request, which the journal
+    names (SAFE-20).
+
+    Raises: what it raises; OperationTimeout.
+    """
     client = Client(peer_of(context).name, session_of(context))
-    return await in_thread(seconds, work, client, _progress_report(context))
+    return await in_thread(seconds, work, client, _progress_report(context), kind=kind)
 
 
 def session_of(context: RequestContext) -> str:

@@ -23,6 +23,7 @@ from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from obsidian_mcp.serve import views
+from obsidian_mcp.serve.call_queue import kind_of_call
 from obsidian_mcp.serve.dispatch import no_page, require_first_page
 from obsidian_mcp.tools.offer import offer_of
 
@@ -107,7 +108,10 @@ class Resources:
             )
             return types.ReadResourceResult(contents=[shown])
         content = await in_thread_for(
-            context, self._app.config.timeout, partial(read, self._app, params.uri)
+            context,
+            self._app.config.timeout,
+            partial(read, self._app, params.uri),
+            kind=kind_of_call("resources/read", {"name": params.uri}),
         )
         return types.ReadResourceResult(contents=[content])
 

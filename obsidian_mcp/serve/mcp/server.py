@@ -21,6 +21,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, ConfirmationRequired, PermissionDenied
 from obsidian_mcp.serve import results
 from obsidian_mcp.serve.call_order import CallOrder
+from obsidian_mcp.serve.call_queue import kind_of_call
 from obsidian_mcp.serve.dispatch import CHANGING_MS, CONSTANT_MS, require_first_page
 from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
@@ -65,7 +66,10 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
     ) -> types.CallToolResult | types.InputRequiredResult:
         def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
             return in_thread_for(
-                context, app.config.timeout, partial(dispatcher.call, params.name, arguments)
+                context,
+                app.config.timeout,
+                partial(dispatcher.call, params.name, arguments),
+                kind=kind_of_call(params.name, arguments),
             )
 
         result: results.Result | types.InputRequiredResult | None
