@@ -25,7 +25,8 @@ def speak_utf8() -> None:
     (CLI-03)."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
         os.environ["PYTHONUTF8"] = "1"  # how names are read is settled when Python starts
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606  ourselves, with our own arguments
+        # this program itself, with the arguments that it was started with
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])  # noqa: S606
     for stream in (sys.stdout, sys.stderr):
         if stream is not None and stream.encoding.lower() != "utf-8":  # Windows, in a pipe
             stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]  # Python's own
@@ -50,7 +51,8 @@ def main() -> None:
     loaded."""
     speak_utf8()
     arguments = sys.argv[1:]
-    if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119  pathlib takes 10 ms
+    # loading pathlib takes 10 ms
+    if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
     if "_OBSIDIAN_MCP_COMPLETE" in os.environ:
         from obsidian_mcp.cli.completion import answer

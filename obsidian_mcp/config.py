@@ -152,7 +152,8 @@ class Config(Immutable):
         self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
         """These three as the environment names them; empty = the program's own in the home
         folder."""
-        home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111  pathlib takes 3 ms
+        # loading pathlib takes 3 ms
+        home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111
         self.named_app_folders: Final = _app_folders(env, home, sys.platform)
         """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
         self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
@@ -341,7 +342,8 @@ def _with_home(path: str) -> str:
     """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has
     that name: Windows makes one up. (`Path.expanduser` fails for such a name, and takes 3 ms.)"""
     account = path.replace(os.sep, "/").partition("/")[0]
-    if account[:1] == "~" and account != "~" and not os.path.isdir(os.path.expanduser(account)):  # noqa: PTH111, PTH112
+    home = os.path.expanduser(account)  # noqa: PTH111
+    if account[:1] == "~" and account != "~" and not os.path.isdir(home):  # noqa: PTH112
         return path
     return os.path.expanduser(path)  # noqa: PTH111
 

@@ -17,8 +17,9 @@ _CANDIDATE = re.compile(r"obsid|electron", re.IGNORECASE)
 # Where the packages put the program. Another program called `obsidian` lives elsewhere and has no
 # Electron children.
 _LINUX_PLACE = re.compile(
-    r"(?i)^(/opt/obsidian|/snap/obsidian/[^/]+|/app|/usr/(lib|share)/obsidian|.*/md\.obsidian\.obsidian/.*"
-    r"|.*/\.mount_obsid[^/]*|.*/squashfs-root|/nix/store/[^/]*obsidian[^/]*/.*)/obsidian$"
+    r"(?i)^(/opt/obsidian|/snap/obsidian/[^/]+|/app|/usr/(lib|share)/obsidian"
+    r"|.*/md\.obsidian\.obsidian/.*|.*/\.mount_obsid[^/]*|.*/squashfs-root"
+    r"|/nix/store/[^/]*obsidian[^/]*/.*)/obsidian$"
 )
 _WINDOWS_PLACE = re.compile(
     r"(?i)\\(programs|program files|program files \(x86\)|apps)\\obsidian(\\[^\\]+)?\\[^\\]+$"

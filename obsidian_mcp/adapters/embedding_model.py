@@ -46,7 +46,8 @@ class EmbeddingModel:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:  # noqa: ARG002 - it is always quick
+    # the model is quick either way
+    def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:  # noqa: ARG002
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()

@@ -162,7 +162,8 @@ class IndexWorkers:
                 return self._pool.submit(
                     store, self._root, file, batch, 0 if is_prompt else self._niceness
                 )
-        except Exception as error:  # noqa: BLE001  none can be made, or one died: Python has many words for that
+        # none can be made, or one died: Python has many words for that
+        except Exception as error:  # noqa: BLE001
             self._do_without(error)
         return None
 

@@ -217,9 +217,9 @@ class SqliteJournal:
             matches = "disk = :disk OR target = :disk"
             if anywhere:
                 matches += " OR substr(disk, -length(:disk) - 1) = cast('/' || :disk AS BLOB)"
-            where += f" AND number IN (SELECT change FROM step WHERE {matches})"  # noqa: S608  our own text
+            where += f" AND number IN (SELECT change FROM step WHERE {matches})"
         with self._database() as database:
-            sql = f"SELECT count(*) FROM change WHERE {where}"  # noqa: S608  our own text
+            sql = f"SELECT count(*) FROM change WHERE {where}"
             total: int = database.execute(sql, values).fetchone()[0]
         page = f"{where} ORDER BY number DESC LIMIT {limit:d} OFFSET {offset:d}"
         return self._read_changes(page, content=False, **values), total
@@ -236,7 +236,7 @@ class SqliteJournal:
         columns = "number, time, tool, undoes, process, client"
         changes = []
         with self._database() as database:
-            sql = f"SELECT {columns} FROM change WHERE {condition}"  # noqa: S608  our own text
+            sql = f"SELECT {columns} FROM change WHERE {condition}"
             rows = database.execute(sql, values).fetchall()
             undone = _find_undone(database) if rows else {}
             for number, moment, tool, undoes, *author in rows:

@@ -58,7 +58,8 @@ class ObsidianProgram(NamedTuple):
         command = [*self.command, *arguments]
         environment = flatpak_socket(self.environment)
         try:
-            process = subprocess.Popen(  # noqa: S603 (a list, never a shell: no text is read as syntax)
+            # a list, never a shell: no text is read as syntax
+            process = subprocess.Popen(  # noqa: S603
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,

@@ -6,7 +6,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from obsidian_mcp.errors import AppError
 
@@ -144,6 +144,6 @@ def _values(argument: CommandArgument, typed: str, options: Options) -> Iterator
     elif argument.completes in ("note", "folder", "tag", "vault"):
         from obsidian_mcp.serve.mcp.completion import complete
 
-        kind: Literal["note", "folder", "tag", "vault"] = argument.completes  # type: ignore[assignment]  # as above
+        kind = cast("Literal['note', 'folder', 'tag', 'vault']", argument.completes)
         with options.app() as app:
             yield from ((value, "") for value in complete(app, kind, typed)[0])

@@ -72,7 +72,8 @@ class Options(Immutable):
 def _folder(named: str, settings: Config) -> str:
     """The folder of a vault that is named by its folder, by the name of a folder of the
     configuration, or by the name that the Obsidian app shows (CLI-04)."""
-    if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110  pathlib takes 3 ms
+    # loading pathlib takes 3 ms
+    if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110
         return named
     from obsidian_mcp.core.text.vault_path import name_key
     from obsidian_mcp.setup.system import known_vaults

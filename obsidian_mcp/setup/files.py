@@ -113,7 +113,8 @@ def backups(path: Path) -> list[Path]:
 def _back_up(path: Path, data: bytes) -> Path:
     """A copy beside the file, readable by no one who could not read the file: it may hold keys of
     other servers."""
-    stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005  for people to read
+    # a name for people, in their own time
+    stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005
     for number in itertools.count(1):
         backup = path.with_name(f"{stem}.bak" if number == 1 else f"{stem}-{number}.bak")
         try:

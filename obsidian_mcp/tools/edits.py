@@ -54,7 +54,8 @@ def edit_note(
     content: Annotated[str | None, Argument(description="New text or heading")] = None,
     find: Annotated[str, Argument(description="replace_text: exact text, there once")] = "",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
-    all: Annotated[bool, Argument(description="replace_text: everywhere")] = False,  # noqa: A002  the contract's name
+    # contract 000 names the argument so
+    all: Annotated[bool, Argument(description="replace_text: everywhere")] = False,  # noqa: A002
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",

@@ -41,7 +41,8 @@ class _Linking(PlannedChange):
 def link_mentions(
     app: App,
     name: Name,
-    names: Annotated[list[str], Argument(description="Only these notes")] = [],  # noqa: B006  never changed
+    # the default is never changed
+    names: Annotated[list[str], Argument(description="Only these notes")] = [],  # noqa: B006
     offset: Offset = 0,
     dry_run: DryRun = False,
     vault: VaultName = "",

@@ -57,7 +57,8 @@ def create_note(
     template: Annotated[
         str, Argument(description="Its name; auto: Templater's for the folder")
     ] = "",
-    properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006  never changed
+    # the default is never changed
+    properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006
     date: Annotated[
         str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")
     ] = "",

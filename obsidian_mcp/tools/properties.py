@@ -50,7 +50,8 @@ class Properties:
 def get_properties(
     app: App,
     name: Annotated[str, Argument(description="Note; else all")] = "",
-    property: Annotated[str, Argument(description="One property")] = "",  # noqa: A002  the app's word
+    # the app calls it so
+    property: Annotated[str, Argument(description="One property")] = "",  # noqa: A002
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -95,7 +96,8 @@ def set_properties(
         dict[str, Any],
         Argument(description='null removes: {"status": "done", "due": null}', min_length=1),
     ],
-    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
+    # the default is never changed
+    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006
     query: Query = "",
     dry_run: DryRun = False,
     etag: Etag = "",

@@ -44,7 +44,8 @@ RANDOM = "random:"
 def read_note(
     app: App,
     name: Annotated[str, Argument(description="Name or path")] = "",
-    names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006  never changed
+    # the default is never changed
+    names: Annotated[list[str], Argument(description="Instead: several notes")] = [],  # noqa: B006
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
     lines: Annotated[str, Argument(description="Such as 10-40", pattern=r"^(\d*-?\d*)$")] = "",
     view: Annotated[

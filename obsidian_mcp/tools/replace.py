@@ -37,7 +37,8 @@ def replace(
     ],
     regex: Annotated[bool, Argument(description="find is a regex")] = False,
     ignore_case: Annotated[bool, Argument(description="Any case")] = False,
-    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006  never changed
+    # the default is never changed
+    names: Annotated[list[str], Argument(description="Notes to change")] = [],  # noqa: B006
     query: Query = "",
     dry_run: DryRun = False,
     vault: VaultName = "",

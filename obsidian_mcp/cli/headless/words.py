@@ -101,7 +101,8 @@ class DropInCommand(NamedTuple):
 
 def _rows(file: str) -> list[list[str]]:
     """The cells of every line of a table beside this module, without its title line."""
-    with open(f"{os.path.dirname(__file__)}/{file}", encoding="utf-8") as table:  # noqa: PTH120, PTH123  pathlib takes 5 ms
+    folder = os.path.dirname(__file__)  # noqa: PTH120  pathlib takes 5 ms
+    with open(f"{folder}/{file}", encoding="utf-8") as table:  # noqa: PTH123
         return [
             [cell.strip() for cell in re.split(r"\s\|(?=\s|$)", line.rstrip("\n"))]
             for line in table
@@ -116,11 +117,20 @@ def _commands() -> dict[str, DropInCommand]:
         for period in LONGER
         for row in daily
     ]
-    commands = {
-        name: DropInCommand(name, words, verdict, answered_by, summary, frozenset(marks))  # type: ignore[arg-type]
-        for name, words, verdict, answered_by, summary, *marks in rows
-    }
-    return dict(sorted(commands.items()))
+    return {row[0]: _command(row) for row in sorted(rows)}
+
+
+def _command(row: list[str]) -> DropInCommand:
+    """Return the command of a row; its cells beyond the fifth are marks."""
+    name, words, verdict, answered_by, summary, *marks = row
+    return DropInCommand(
+        name,
+        words,
+        verdict,  # type: ignore[arg-type]
+        answered_by,
+        summary,
+        frozenset(marks),
+    )
 
 
 KEYS: Final = {name: (placeholder, text) for name, placeholder, text in _rows("keys.txt")}

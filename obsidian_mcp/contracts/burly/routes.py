@@ -85,7 +85,8 @@ class Burly(Contract):
     def claims(self, body: Any) -> bool:
         return isinstance(body, dict) and body.get("method") in METHODS
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+    # what is refused is answered the same, whatever the request is
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         status, exit_code, code, details = 200, FAILED, None, None
         summary, message = "Request processing failed", refusal.message
         match refusal.reason:

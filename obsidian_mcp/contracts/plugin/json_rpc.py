@@ -37,7 +37,8 @@ class JsonRpc(RpcDialect):
     def is_message(self, value: object) -> bool:
         return not fault_of(value)
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+    # what is refused is answered the same, whatever the request is
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         if refusal.reason is Reason.INVALID:
             failed = jsonrpc.error(

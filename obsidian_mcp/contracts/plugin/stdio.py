@@ -93,7 +93,8 @@ class PluginClient:
                 found = self._plugin.tools()
             except AppError as error:
                 problem = error.message
-            except Exception:  # noqa: BLE001  a fault of ours in reading an answer: the next one may be readable
+            # a fault of ours in reading an answer: the next one may be readable
+            except Exception:  # noqa: BLE001
                 logger(__name__).exception("the plugin's list of tools could not be read")
                 problem = "The plugin's list of tools could not be read."
             is_back = failures > 0 and not problem

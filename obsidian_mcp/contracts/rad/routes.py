@@ -45,7 +45,8 @@ class Rad(Contract):
     def own_tools(self) -> Mapping[str, Tool]:
         return self._own.served
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  the same for every request
+    # what is refused is answered the same, whatever the request is
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         message = refusal.message[:1].lower() + refusal.message[1:]
         return json_reply(failure("", message), refusal.reason.status, refusal.headers)
 

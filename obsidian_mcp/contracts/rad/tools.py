@@ -175,7 +175,8 @@ class HandledTool(Tool):
     def input_schema(self) -> dict[str, Any]:
         return self.described.input_schema.schema()
 
-    def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002  handlers have no App
+    # the handlers are the gateway's own, and need no App
+    def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002
         reply = self.run(arguments)
         if not isinstance(reply, ToolReply):
             data = reply if isinstance(reply, Mapping) else {"result": reply}

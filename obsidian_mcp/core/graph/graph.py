@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from operator import itemgetter
 
@@ -294,8 +294,10 @@ class Graph(Metadata):
                     raise _NeedsAll
                 return self._link_graph(rows)
 
+            def paths() -> Mapping[int, VaultPath]:  # read where a query needs them
+                return self._files.at(rows).paths
+
             with limit_call(QUERY_SECONDS):
-                paths = lambda: self._files.at(rows).paths  # noqa: E731 - read where a query needs it
                 return query(
                     Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed)
                 )

@@ -39,7 +39,7 @@ class FileSets(NamedTuple):
     def keys(self, table: str) -> Iterator[str]:
         """Yield every different key of a table, by one look into the index for each instead of a
         walk through all rows (SEARCH-45)."""
-        sql = f"SELECT min(key) FROM {table}"  # noqa: S608 - our own names
+        sql = f"SELECT min(key) FROM {table}"
         (key,) = self.connection.execute(sql).fetchone()
         while key is not None:
             yield key
@@ -47,7 +47,7 @@ class FileSets(NamedTuple):
 
     def by_value(self, table: str, key: str) -> Iterator[tuple[object, list[int]]]:
         """Yield every different value of a property, and the files that have it."""
-        sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"  # noqa: S608 - our own names
+        sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"
         for value, files in self.connection.execute(sql, (key,)):
             yield json.loads(value), json.loads(f"[{files}]")
 
@@ -55,7 +55,7 @@ class FileSets(NamedTuple):
         """Yield the tasks of each file that has some: all, those to do, or the others."""
         where = {None: "", True: "WHERE mark = ' '", False: "WHERE mark != ' '"}[is_todo]
         sql = (
-            "SELECT file, max(multiline), group_concat(text, char(10)) "  # noqa: S608 - our own words
+            "SELECT file, max(multiline), group_concat(text, char(10)) "
             f"FROM tasks {where} GROUP BY file"
         )
         return map(FileTasks._make, self.connection.execute(sql))
@@ -63,7 +63,7 @@ class FileSets(NamedTuple):
     def most_common_tags(self, files: Collection[int], limit: int) -> list[str]:
         """Return the tags of some files, those of most files first."""
         sql = (
-            f"SELECT min(tag) FROM tags WHERE file {IN_LIST} "  # noqa: S608 - our own words
+            f"SELECT min(tag) FROM tags WHERE file {IN_LIST} "
             "GROUP BY key ORDER BY count(*) DESC, key LIMIT ?"
         )
         return [tag for (tag,) in self.connection.execute(sql, (json.dumps(list(files)), limit))]
@@ -76,13 +76,13 @@ class FileSets(NamedTuple):
 
     def times(self, files: Collection[int]) -> dict[int, int]:
         """Return when some files were last changed, in nanoseconds since the epoch."""
-        sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"  # noqa: S608 - our own words
+        sql = f"SELECT id, mtime_ns FROM files WHERE id {IN_LIST}"
         return dict(self.connection.execute(sql, (json.dumps(list(files)),)))
 
     def newest_first(self, files: Collection[int]) -> Iterator[int]:
         """Yield some files, the one changed last first; equal ones by path (SEARCH-63)."""
         if len(files) <= NAMED_FILES:
-            sql = f"SELECT id FROM files WHERE id {IN_LIST} ORDER BY mtime_ns DESC, path"  # noqa: S608
+            sql = f"SELECT id FROM files WHERE id {IN_LIST} ORDER BY mtime_ns DESC, path"
             return (
                 number for (number,) in self.connection.execute(sql, (json.dumps(list(files)),))
             )
@@ -92,6 +92,6 @@ class FileSets(NamedTuple):
 
     def _files(self, source: str, *values: str) -> set[int]:
         # As one text: most of the time would go into making a row of each number.
-        sql = f"SELECT group_concat(file) FROM {source}"  # noqa: S608 - our own names
+        sql = f"SELECT group_concat(file) FROM {source}"
         (numbers,) = self.connection.execute(sql, values).fetchone()
         return set(json.loads(f"[{numbers}]")) if numbers else set()

@@ -72,7 +72,7 @@ class FullText(NamedTuple):
     def most_alike(self, expression: str, limit: int) -> list[VaultPath]:
         """Return the paths of the `limit` files that BM25 puts first, without PDFs."""
         sql = (
-            "SELECT files.path FROM search JOIN files ON files.id = search.rowid "  # noqa: S608 - our own words
+            "SELECT files.path FROM search JOIN files ON files.id = search.rowid "
             f"WHERE search MATCH ? AND {_NOT_PDF} ORDER BY search.rank, files.path LIMIT ?"
         )
         return [VaultPath(path) for (path,) in self.connection.execute(sql, (expression, limit))]
@@ -92,4 +92,4 @@ class FullText(NamedTuple):
 @cache
 def _weights_sql(field_weights: tuple[float, ...]) -> str:
     bm25 = f"bm25(search, {', '.join(map(str, field_weights))})"
-    return f"SELECT rowid, -{bm25} FROM search WHERE search MATCH ?"  # noqa: S608 - numbers
+    return f"SELECT rowid, -{bm25} FROM search WHERE search MATCH ?"

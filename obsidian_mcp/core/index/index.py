@@ -78,9 +78,9 @@ class Index:
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.reading() as connection:
             # An entry equals its row as a tuple, so two sets are compared and no attributes.
-            sql = f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"  # noqa: S608 - our own words
+            sql = f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"
             same = set(connection.execute(sql))
-            odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")  # noqa: S608 - our own words
+            odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")
             leftover_paths = {path for (path,) in odd_rows}
         differing = [entry for entry in listed if entry not in same]
         changed, new = self._stale([entry for entry in differing if indexable(entry.path)])
@@ -202,7 +202,7 @@ class Index:
 
     def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.reading() as connection:
-            sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
+            sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"
             rows = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
             return {to_path(path): _Known(*cells) for path, *cells in rows}
 
@@ -217,7 +217,7 @@ class Index:
                 "SELECT count(*), count(nullif(warnings, '')) FROM files"
             ).fetchone()
             for table in TABLES:
-                (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()  # noqa: S608
+                (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
         database = self.database
         return IndexStatus(database.file, database.size(), files, counts, warned, database.warning)
 

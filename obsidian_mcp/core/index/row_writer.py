@@ -99,7 +99,7 @@ class RowWriter:
         """Write what is left; return whether an answer may be different from now on."""
         for table, rows in self._new.items():
             old = ((file,) for file in self._stale)
-            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)  # noqa: S608 - our own names
+            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)
             self._connection.executemany(INSERT[table], rows)
         search_document.write(self._connection, self._stale, self._contents)
         return bool(self._stale or self._contents)

@@ -148,7 +148,7 @@ class Rows(NamedTuple):
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Return the files that hold a link with one of these keys."""
         sql = (
-            "SELECT DISTINCT files.path FROM links t "  # noqa: S608 - our own words
+            "SELECT DISTINCT files.path FROM links t "
             f"JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"
         )
         rows = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
@@ -164,7 +164,7 @@ class Rows(NamedTuple):
 
     def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of some files, without those that have no rows."""
-        sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"  # noqa: S608 - our own words
+        sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"
         rows = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
         return {to_path(path): number for path, number in rows}
 
@@ -189,7 +189,7 @@ class Rows(NamedTuple):
         """Yield file number, place in the file and `fields` of the rows of a table, by file and
         place. Of all keys or one, and of all files or some; `where` is one more condition. For the
         paths see `FileNumbers`."""
-        sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []  # noqa: S608 - our own names
+        sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []
         if key is not None:
             sql += (
                 " AND key = ?" if files is None else " AND +key = ?"
@@ -202,7 +202,7 @@ class Rows(NamedTuple):
 
     def of_file(self, file: int, fields: str, table: str) -> Iterator[Any]:
         """Yield `fields` of the rows of one file in a table, in their order."""
-        sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"  # noqa: S608 - our own names
+        sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"
         return self.connection.execute(sql, (file,))
 
     def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
@@ -225,7 +225,7 @@ class Rows(NamedTuple):
             key
             for table in ("properties", "inline_fields")
             for (key,) in self.connection.execute(
-                f"WITH RECURSIVE keys(key) AS (SELECT min(key) FROM {table} UNION ALL SELECT"  # noqa: S608 - our own names
+                f"WITH RECURSIVE keys(key) AS (SELECT min(key) FROM {table} UNION ALL SELECT"
                 f" (SELECT min(key) FROM {table} WHERE key > keys.key) FROM keys WHERE key NOTNULL)"
                 " SELECT key FROM keys WHERE key NOTNULL"
             )
@@ -258,7 +258,7 @@ class Rows(NamedTuple):
         """Every task with a day in this range in its line, but those with one of these marks; and
         every task that may have an id or depend on one."""
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
-        sql = f"SELECT files.path, {columns} FROM tasks t"  # noqa: S608 - our own names
+        sql = f"SELECT files.path, {columns} FROM tasks t"
         conditions = [f"t.mark NOT {IN_LIST}"]
         values = [json.dumps(list(without_marks))]
         if days is not None:
@@ -293,7 +293,7 @@ class Rows(NamedTuple):
         row = TABLES[table]
         columns = ", ".join(f"t.{column}" for column in row._fields)
         rows = self.connection.execute(
-            f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"  # noqa: S608 - our own names
+            f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"
             f" WHERE {where} ORDER BY files.path, t.n",
             [printable(value) for value in values],
         )

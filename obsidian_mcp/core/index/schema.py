@@ -38,6 +38,6 @@ VERSION = (
 )
 """Fingerprint of the tables and of the program: files of another one are not used."""
 INSERT = {
-    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"  # noqa: S608 - our own names
+    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"
     for table, row in TABLES.items()
 }

@@ -119,13 +119,13 @@ one."""
 MERGED_PAGES = 64
 """Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
 
-_PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"  # noqa: S608 - our own names
-_PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"  # noqa: S608
+_PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"
+_PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"
 _DROP = (
-    f"INSERT INTO search (search, rowid, {_FIELDS}) "  # noqa: S608
+    f"INSERT INTO search (search, rowid, {_FIELDS}) "
     f"VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"
 )
-_OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"  # noqa: S608
+_OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"
 
 
 def write(

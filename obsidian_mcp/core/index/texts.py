@@ -59,7 +59,7 @@ class Texts(NamedTuple):
     def read_fields(self, files: Iterable[int]) -> Iterator[SearchedFields]:
         """Yield the fields of some files."""
         sql = (
-            "SELECT file, odd & ?, alias, heading, tag, folder, text FROM texts "  # noqa: S608 - our own words
+            "SELECT file, odd & ?, alias, heading, tag, folder, text FROM texts "
             f"WHERE file {IN_LIST}"
         )
         values = (search_document.TRUNCATED, json.dumps(list(files)))
@@ -92,6 +92,6 @@ class Texts(NamedTuple):
 
     def read_headings(self, files: Iterable[int]) -> Iterator[tuple[int, HeadingFact]]:
         """Yield the headings of some files with the file, in their order."""
-        sql = f"SELECT file, level, text, start FROM headings WHERE file {IN_LIST} ORDER BY file, n"  # noqa: S608
+        sql = f"SELECT file, level, text, start FROM headings WHERE file {IN_LIST} ORDER BY file, n"
         for file, *heading in self.connection.execute(sql, (json.dumps(list(files)),)):
             yield file, HeadingFact(*heading)

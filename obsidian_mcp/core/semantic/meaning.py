@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.texts import NoteText
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
@@ -121,12 +122,16 @@ class Meaning:
             if path in visible and digest not in (embedded.get(path), self.refused.get(path))
         )
 
+    def _read_note(self, path: VaultPath) -> NoteText | None:
+        """Return a note as the index has it, None where it has no rows."""
+        return self._indexer.query(lambda rows: rows.texts.read_note(path))
+
     def embed(self, paths: Sequence[VaultPath]) -> None:
         """Embed notes as the index has them, but those that the model refuses. Raises:
         SemanticUnavailable, also after MOST_REFUSED refusals in a row."""
         with self._building:
             for path in paths:
-                note = self._indexer.query(lambda rows, path=path: rows.texts.read_note(path))  # type: ignore[misc]
+                note = self._read_note(path)
                 if note is None:
                     continue
                 digest, text, headings = note

@@ -62,7 +62,8 @@ class Dialect(ABC):
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed if self.paths is None else self.paths.get("/".join(segments), ())
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002  in general
+    # some dialects answer by what the request asks for
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
 

@@ -87,7 +87,9 @@ def _prepare(
     """Import what calls need, and begin to open the default vault, while the first messages are
     answered."""
     import gc
-    import typing  # noqa: F401  whole first: `dataclasses` takes what another thread has of it from sys.modules
+
+    # whole first: `dataclasses` takes what another thread has of it from sys.modules
+    import typing  # noqa: F401
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(IMPORT_SWITCH_SECONDS)
