@@ -9,6 +9,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from obsidian_mcp import __version__
 
 ROOT = Path(__file__).parent.parent
@@ -212,3 +214,42 @@ def test_what_is_for_type_checkers_is_asked_of_the_package() -> None:
     asked = [file for file, source in sources().items() if re.search(r"typing[. ].*TYPE_CHECKING", source)]
 
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("matter", "expression", "places"),
+    [
+        ("the logger of a module", r"getLogger\((?![\"'])", {"__init__.py"}),
+        ("digests of contents that must agree", r"digest_size=(16|20)\b", {"core/text/digest.py"}),
+        ("what tells one file from another", r"\bst_dev\b", {"adapters/file_identity.py"}),
+        ("a text that is a wikilink", r"compile\(\s*r\"[^\"]*\\\[\\\[\(\(", {"core/text/wikilink.py"}),
+        (
+            "the link of Dataview",
+            r"\\\[\\\[\(?\{LINK_TEXT\}",
+            {"core/dataview/literals.py", "core/dataview/scanner.py"},
+        ),
+        ("the loop of a thread", r"while not self\.is_stopping", {"worker.py"}),
+    ],
+    ids=lambda value: value if isinstance(value, str) and " " in value and "\\" not in value else "",
+)
+def test_a_matter_has_one_place(matter: str, expression: str, places: set[str]) -> None:
+    assert {file for file, source in sources().items() if re.search(expression, source)} == places, matter
+
+
+def test_a_thread_that_works_again_and_again_is_a_worker() -> None:
+    """The others run once, or read or write one stream until it ends."""
+    threads = {file for file, source in sources().items() if "threading.Thread(" in source}
+
+    assert threads == {
+        "adapters/helper_loop.py",
+        "adapters/helper_process.py",
+        "adapters/pool_process.py",
+        "adapters/watcher.py",
+        "serve/stdio/__init__.py",
+        "serve/stdio/calls.py",
+        "serve/stdio/pipes.py",
+        "serve/stdio/sdk.py",
+        "setup/probe.py",
+        "vaults.py",
+        "worker.py",
+    }

@@ -14,7 +14,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import Deadline, call_with
-from obsidian_mcp.core.text.text import etag_of
+from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.errors import AppError, OperationTimeout
 from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on

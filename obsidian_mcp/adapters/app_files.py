@@ -4,19 +4,16 @@ what the file holds afterwards."""
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 
-from obsidian_mcp import errors
+from obsidian_mcp import errors, logger
 from obsidian_mcp.core.text.vault_path import extension, is_note, name_key, parse
 from obsidian_mcp.errors import AppCommandFailed, AppError, NoteExists, NoteNotFound
 
 from .disk import TRASH_FOLDER, Disk
 from .obsidian_answer import CANNOT_CARRY, OUTCOME_UNKNOWN, REFUSED, can_carry
 from .obsidian_cli import ObsidianCommand
-
-log = logging.getLogger(__name__)
 
 LATE_SECONDS = 1.0
 """How long a change may follow an answer that does not mention it: old installers print before they
@@ -202,10 +199,12 @@ class AppFiles:
             )
             if _is_uncertain(error) or not (self._is_open is not None or is_unsuited):
                 raise
-            log.info("not through the app: %s", error.message)
+            logger(__name__).info("not through the app: %s", error.message)
             return False
         if not done():
-            log.warning("the obsidian command did not do what it said; the file was put right")
+            logger(__name__).warning(
+                "the obsidian command did not do what it said; the file was put right"
+            )
             mend()
         return True
 
@@ -221,7 +220,7 @@ class AppFiles:
         except errors.ObsidianNotRunning:
             return None
         except AppError as error:
-            log.warning("notes are written without the app: %s", error.message)
+            logger(__name__).warning("notes are written without the app: %s", error.message)
             self._left_alone_until = time.monotonic() + AGAIN_SECONDS
             return None
         return command

@@ -13,9 +13,9 @@ from typing import Final
 from obsidian_mcp import logger
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.errors import AppError
+from obsidian_mcp.worker import Worker
 
 from .file_lock import acquire_lock
-from .worker import Worker
 
 BATCH_FILES: Final = 4
 SETTLE_SECONDS: Final = 2.0

@@ -17,6 +17,7 @@ from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable, too_large
 from obsidian_mcp.errors import InvalidName, PermissionDenied
 
 from .cloud import STUB, check_readable, in_cloud, not_downloaded
+from .file_identity import FileIdentity
 from .place import (
     BINARY,
     CLOEXEC,
@@ -69,7 +70,7 @@ class VaultFolder:
         self.root = real_path(root)
         self._in_cloud = in_cloud
         self._relative_calls = relative_calls
-        self._identity: tuple[int, int] | None = None
+        self._identity: FileIdentity | None = None
         """Device and inode of the vault's folder, to notice when another folder takes its place."""
         self._settings = self.root / SETTINGS_FOLDER
         self._settings_seen = os.path.isdir(self._settings)
@@ -151,7 +152,7 @@ class VaultFolder:
             facts = os.stat(self.root)
         except OSError as error:
             raise disconnected_error(self.root) from error
-        identity = (facts.st_dev, facts.st_ino)
+        identity = FileIdentity.of(facts)
         if identity != self._identity:
             if self._settings_seen and not has_settings:
                 raise disconnected_error(self.root)

@@ -19,6 +19,8 @@ from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.schema import SCHEMA, VERSION
 from obsidian_mcp.errors import StorageFailed
 
+from .file_identity import FileIdentity, identity_at
+
 IDLE_READERS = 4
 """Connections kept open for reading; more are opened when more threads read at once."""
 FRESH_STARTS = 3
@@ -93,7 +95,7 @@ class IndexDatabase:
         self._readers: list[Connection] = []
         self._writer: Connection | None = None
         """In memory the only connection, which readers and the writer take in turns."""
-        self._identity: tuple[int, int] | None = None
+        self._identity: FileIdentity | None = None
         """Of the opened file."""
         self._remove_temporary: Callable[[], object] | None = None
         """At the end of the program if not before."""
@@ -170,7 +172,7 @@ class IndexDatabase:
     def _guard(self) -> Iterator[None]:
         """SQLite's errors as ours; where the file is at fault it is replaced first."""
         epoch = self.epoch
-        if self.file is not None and _identity(self.file) != self._identity and not self._closed:
+        if self.file is not None and identity_at(self.file) != self._identity and not self._closed:
             self._replace(epoch, None)
             raise Replaced
         try:
@@ -237,7 +239,7 @@ class IndexDatabase:
                 self._starts += 1
                 if _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
                     self._step_down(_reason(error))
-                elif self.file is not None and _identity(self.file) == self._identity:
+                elif self.file is not None and identity_at(self.file) == self._identity:
                     remove_database(self.file)
             self._open()
 
@@ -250,7 +252,7 @@ class IndexDatabase:
                 self._writer = _connect(str(self.file))
                 _write_ahead(self._writer)
                 self._prepare(self._writer)
-                self._identity = _identity(self.file)
+                self._identity = identity_at(self.file)
             except (sqlite3.DatabaseError, OSError) as error:
                 self._close_all()
                 self._starts += 1
@@ -355,14 +357,6 @@ def _code(error: sqlite3.Error) -> int:
 
 def _reason(error: sqlite3.DatabaseError | OSError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
-
-
-def _identity(file: Path) -> tuple[int, int] | None:
-    """Return device and inode, which differ for two files at one path; None if there is no file."""
-    with contextlib.suppress(OSError):
-        found = file.stat()
-        return found.st_dev, found.st_ino
-    return None
 
 
 def _parts(file: Path) -> list[Path]:

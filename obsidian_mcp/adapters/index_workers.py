@@ -19,8 +19,7 @@ from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.ingest import IndexBatch
 from obsidian_mcp.errors import AppError
-
-from .worker import Worker
+from obsidian_mcp.worker import Worker
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

@@ -5,7 +5,6 @@ off is rolled back."""
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import sqlite3
 import threading
@@ -18,6 +17,7 @@ from pathlib import Path
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.ports import Author, Recorded, Step
 from obsidian_mcp.core.text.call import checkpoint, current_call
+from obsidian_mcp.core.text.digest import content_name
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .begun_steps import BegunSteps
@@ -59,11 +59,6 @@ CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL)
 
 _PROCESS = os.urandom(8).hex()
 """Identifies this process in the journal: the system reuses process ids."""
-
-
-def digest_of(data: bytes) -> str:
-    """Return the name under which a content is stored."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
 class SqliteJournal:
@@ -168,7 +163,7 @@ class SqliteJournal:
     def _keep(self, database: sqlite3.Connection, data: bytes | None) -> str | None:
         if data is None:
             return None
-        digest = digest_of(data)
+        digest = content_name(data)
         if database.execute("SELECT 1 FROM content WHERE digest = ?", (digest,)).fetchone() is None:
             database.execute("INSERT INTO content VALUES (?, ?)", (digest, zlib.compress(data, 1)))
         return digest

@@ -16,11 +16,11 @@ from obsidian_mcp.core.index.columns import stored
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.row_writer import Record
+from obsidian_mcp.worker import Worker
 
 from .file_lock import acquire_lock
 from .index_workers import NICENESS
 from .media import INSTALL
-from .worker import Worker
 
 if TYPE_CHECKING:
     from .helper_process import HelperProcess

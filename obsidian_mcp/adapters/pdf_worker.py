@@ -9,7 +9,6 @@ its pages begin, and the `problem` that kept text back.
 
 from __future__ import annotations
 
-import hashlib
 import io
 import logging
 import os
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.text.digest import content_digest
 
 from .helper_loop import HelperMessage, answer_requests
 
@@ -57,7 +57,7 @@ def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
     digest, pages, problem = None, list[str](), ""
     try:
         data = folder.read(disk, MOST_BYTES)
-        digest = hashlib.blake2b(data, digest_size=16).hexdigest()
+        digest = content_digest(data).hex()
         pages, problem = read(data)
     except AppError as error:
         problem = error.message

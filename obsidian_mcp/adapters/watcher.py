@@ -15,17 +15,16 @@ import weakref
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.vault.scanning import Scanning
 
+from .file_identity import identity_at
 from .filesystems import REMOTE, filesystem_of
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
     from watchdog.observers.api import BaseObserver
-
-log = logging.getLogger(__name__)
 
 MOST_PATHS = 20_000
 """More changed paths than this are not kept one by one: one scan is cheaper."""
@@ -105,7 +104,7 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        if not self._live or _identity(self._folder) != self._watched:
+        if not self._live or identity_at(self._folder) != self._watched:
             return "scans"
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
@@ -124,9 +123,11 @@ class Watcher:
         """Begin to watch; what watched until now, if it is not `broken`, ends after that."""
         if broken is not None:
             _end(broken)
-        kind, watched = filesystem_of(self.root), _identity(self._folder)
+        kind, watched = filesystem_of(self.root), identity_at(self._folder)
         if kind in REMOTE:
-            log.info("watching %s by scans: changes on %s are not reported", self.root, kind)
+            logger(__name__).info(
+                "watching %s by scans: changes on %s are not reported", self.root, kind
+            )
             return
         try:
             observer, threads = self._observe()
@@ -135,7 +136,7 @@ class Watcher:
             if self._live:  # perhaps the system watches no folder twice
                 self.start()
                 return
-            log.warning("watching %s by scans: %s", self.root, error)
+            logger(__name__).warning("watching %s by scans: %s", self.root, error)
             return
         _losses.add(self)
         with self._lock:
@@ -309,7 +310,7 @@ class _Losses(logging.Handler):
         """Tell the watcher of a thread that ends of an error; those of other threads are shown as
         before."""
         if any(watcher.has_died(death.thread) for watcher in list(self._watchers)):
-            log.info(
+            logger(__name__).info(
                 "A thread of watchdog's ended (%r); its folder is watched anew.", death.exc_value
             )
         else:
@@ -352,15 +353,6 @@ def _check_room(observer: BaseObserver) -> None:
         except OSError:
             observer.stop()
             raise
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Return what tells a folder from another one at its place; None where none is there."""
-    try:
-        facts = folder.stat()
-    except OSError:
-        return None
-    return facts.st_dev, facts.st_ino
 
 
 def relative_path(root: str, path: str) -> str | None:

@@ -30,8 +30,9 @@ from obsidian_mcp.core.note.canvas_text import FARTHEST, is_number
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
+from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.fit import cut_and_count
-from obsidian_mcp.core.text.text import Text, etag_of, printable
+from obsidian_mcp.core.text.text import Text, printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.operation import Create, Write
 from obsidian_mcp.core.vault.rewritten import stale

@@ -11,9 +11,9 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.text import (
     Text,
-    etag_of,
 )
 from obsidian_mcp.core.text.vault_path import (
     TEXT_EXTENSIONS,

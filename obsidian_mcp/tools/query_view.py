@@ -3,7 +3,6 @@ VIEW-34)."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -17,6 +16,7 @@ from obsidian_mcp.core.tasks.answer import TaskPage
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_text_within
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -29,7 +29,6 @@ SORTED_ROWS = 10_000
 """Rows that are sorted or grouped; of a longer result the first ones."""
 CELL_CHARACTERS = 200
 CELL_ITEMS = 20
-_LINK = re.compile(r"!?\[\[([^\]|#]*+)([^\]|]*+)(?:\|([^\]]*))?\]\]")
 TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 
@@ -139,9 +138,9 @@ def _cell(vault: Vault, value: Any) -> list[Any] | None:
             return ["bool", value]
         case int() | float():
             return ["number", value]
-        case str() if link := _LINK.fullmatch(value):
-            target = resolve(vault.catalog, "", link[1]) if link[1] else None
-            return ["link", _shorten(link[3] or link[1] + link[2]), target]
+        case str() if link := read_whole_wikilink(value):
+            target = resolve(vault.catalog, "", link.path) if link.path else None
+            return ["link", _shorten(link.display or link.path + link.subpath), target]
         case str():
             return ["date" if iso.read_iso(value) else "text", _shorten(value)]
         case list():

@@ -10,12 +10,12 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.text import (
     BOM,
     Lines,
     Span,
     Text,
-    etag_of,
     hidden_text_warnings,
     line_count,
     printable,

@@ -17,7 +17,7 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.journal_pruning import KEEP_CHANGES, PRUNE_EVERY
 from obsidian_mcp.core.files.ports import Step
 from obsidian_mcp.core.text.call import Deadline, call_with
-from obsidian_mcp.core.text.text import etag_of
+from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from tests.system import needs
 

@@ -21,6 +21,7 @@ from obsidian_mcp.serve.dispatch import Dispatcher, Peer
 from obsidian_mcp.serve.jsonrpc import Message
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer, table
+from obsidian_mcp.worker import Worker
 
 from .client import BridgeClient
 from .plugin_tool import PluginTool
@@ -76,54 +77,56 @@ class PluginClient:
         self.is_up = False
         """The plugin has answered the latest poll."""
         self._hash = ""
-        self._retry = threading.Event()
+        self._failures = 0
+        """How often it has not answered since it last did."""
+        self._worker = Worker("plugin", self._poll)
         self._polled = threading.Event()
         """Set, and replaced, at the end of each poll."""
 
     def start(self, changed: Callable[[], None]) -> None:
         """Keep the tools up to date from now on; `changed` is called when they are different
         (BRIDGE-11)."""
-        threading.Thread(target=self._poll, args=(changed,), name="plugin", daemon=True).start()
+        self._changed = changed
+        self._worker.start()
+        self._worker.wake()
 
-    def _poll(self, changed: Callable[[], None]) -> None:
-        failures = 0
-        while True:
-            problem = ""
-            try:
-                found = self._plugin.tools()
-            except AppError as error:
-                problem = error.message
-            # a fault of ours in reading an answer: the next one may be readable
-            except Exception:  # noqa: BLE001
-                logger(__name__).exception("the plugin's list of tools could not be read")
-                problem = "The plugin's list of tools could not be read."
-            is_back = failures > 0 and not problem
-            failures = failures + 1 if problem else 0
-            if not problem and found.hash != self._hash:
-                self.latest, self._hash = found.tools, found.hash
-                logger(__name__).info("the plugin offers %d tools", len(found.tools))
-                changed()
-            self.is_up = not problem
-            polled, self._polled = self._polled, threading.Event()
-            polled.set()
-            pause = (
-                self._schedule.pause(failures)
-                if problem
-                else Pause(self._schedule.poll, is_quiet=True)
-            )
-            if is_back:
-                logger(__name__).warning("the plugin answers again")
-            elif not pause.is_quiet:
-                logger(__name__).warning("%s The next try is in %g s.", problem, pause.seconds)
-            self._retry.wait(pause.seconds)
-            self._retry.clear()
+    def _poll(self, _: bool) -> float:
+        """Ask the plugin for its tools; return the seconds until the next poll."""
+        problem = ""
+        try:
+            found = self._plugin.tools()
+        except AppError as error:
+            problem = error.message
+        # a fault of ours in reading an answer: the next one may be readable
+        except Exception:  # noqa: BLE001
+            logger(__name__).exception("the plugin's list of tools could not be read")
+            problem = "The plugin's list of tools could not be read."
+        is_back = self._failures > 0 and not problem
+        self._failures = self._failures + 1 if problem else 0
+        if not problem and found.hash != self._hash:
+            self.latest, self._hash = found.tools, found.hash
+            logger(__name__).info("the plugin offers %d tools", len(found.tools))
+            self._changed()
+        self.is_up = not problem
+        polled, self._polled = self._polled, threading.Event()
+        polled.set()
+        pause = (
+            self._schedule.pause(self._failures)
+            if problem
+            else Pause(self._schedule.poll, is_quiet=True)
+        )
+        if is_back:
+            logger(__name__).warning("the plugin answers again")
+        elif not pause.is_quiet:
+            logger(__name__).warning("%s The next try is in %g s.", problem, pause.seconds)
+        return pause.seconds
 
     def tools(self) -> tuple[PluginTool, ...]:
         """Return the tools of the latest good answer. A plugin that does not answer is polled at
         once, for a moment: not every client handles list_changed."""
         if not self.is_up:
             polled = self._polled
-            self._retry.set()
+            self._worker.wake()
             polled.wait(self._schedule.first)
         return self.latest
 
@@ -138,10 +141,10 @@ class PluginClient:
         except InvalidArguments:
             raise
         except AppError:
-            self._retry.set()  # it is gone, or has other tools now
+            self._worker.wake()  # it is gone, or has other tools now
             raise
         if not self.is_up:
-            self._retry.set()
+            self._worker.wake()
         return result
 
 

@@ -10,16 +10,17 @@ from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value
 from obsidian_mcp.core.expressions.vault_view import WrittenLink
-from obsidian_mcp.core.note.links import show_target, split_subpath
+from obsidian_mcp.core.note.links import show_target
 from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.vault_path import basename
+from obsidian_mcp.core.text.wikilink import split_subpath
 
 from .method import PATTERN, STRING, Method, Parameter
 from .values import (
     TagValue,
     is_external,
     path_of,
-    read_wikilink,
+    read_link_value,
     text_of,
     wrap_property,
 )
@@ -101,7 +102,7 @@ def has_link(scope: Scope, file: File, target: Value) -> Value:
     if isinstance(target, str):
         text = target.strip()
         path, subpath = split_subpath(text)
-        target = read_wikilink(text, file.path) or LinkValue(path, subpath, source=file.path)
+        target = read_link_value(text, file.path) or LinkValue(path, subpath, source=file.path)
     target_path = path_of(target, context)
     if target_path is not None:
         return target_path in context.vault.targets(file.path)

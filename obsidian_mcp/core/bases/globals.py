@@ -14,8 +14,8 @@ from dataclasses import replace
 from obsidian_mcp.core.expressions.dates import Date, Duration, day_of
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, File, LinkValue, Value
-from obsidian_mcp.core.note.links import split_subpath
 from obsidian_mcp.core.text.fit import cut_text
+from obsidian_mcp.core.text.wikilink import split_subpath
 
 from .dates import parse_date, parse_duration
 from .file_methods import follow_link
@@ -28,7 +28,7 @@ from .values import (
     is_external,
     is_true,
     local,
-    read_wikilink,
+    read_link_value,
     text_of,
     type_name,
 )
@@ -86,7 +86,7 @@ def _link(scope: Scope, _: None, target: Value, display: Value = None) -> Value:
     if isinstance(target, File):
         return LinkValue(target.path, display=display_text, source=source)
     text = target.strip()
-    wikilink = read_wikilink(text, source)
+    wikilink = read_link_value(text, source)
     if wikilink is not None:
         return wikilink if display_text is None else replace(wikilink, display=display_text)
     path, subpath = (text, "") if is_external(LinkValue(text)) else split_subpath(text)

@@ -14,7 +14,7 @@ from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value, check_depth, from_json
-from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink, split_subpath
 
 from .dates import humanize, parse_date
 
@@ -177,17 +177,17 @@ def link_text(link: LinkValue) -> str:
     return f"[[{link.target}]]" if link.display is None else f"[[{link.target}|{link.display}]]"
 
 
-def read_wikilink(text: str, source: str) -> LinkValue | None:
+def read_link_value(text: str, source: str) -> LinkValue | None:
     """Return the link that a text is as a whole, `[[target]]` or `[[target|display]]`.
 
     None for any other text. `source` is the path of the note that holds it.
     """
-    match = wikilink(text)
-    if match is None or match.end() != len(text):
+    link = read_whole_wikilink(text)
+    if link is None or link.is_embed:
         return None
-    target, display = split_wikilink(match[1])
-    path, subpath = split_subpath(target.strip())
-    return LinkValue(path, subpath, display.strip() if display is not None else None, source=source)
+    path, subpath = split_subpath((link.path + link.subpath).strip())
+    display = None if link.display is None else link.display.strip()
+    return LinkValue(path, subpath, display, source=source)
 
 
 def wrap_property(raw: Value, source: str, *, tags: bool = False) -> Value:
@@ -209,7 +209,7 @@ def wrap_property(raw: Value, source: str, *, tags: bool = False) -> Value:
 
 def _read_text(text: str, source: str) -> Value:
     """Return the link or date that a text is, else the text."""
-    link = read_wikilink(text, source) if text[:2] == "[[" else None
+    link = read_link_value(text, source) if text[:2] == "[[" else None
     if link is not None:
         return link
     written = iso.read_iso(text) if text[:1].isdigit() else None

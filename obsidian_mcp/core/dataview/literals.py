@@ -16,7 +16,7 @@ from obsidian_mcp.core.calendar import luxon
 from obsidian_mcp.core.calendar.clock import on_the_clock, read_zone, shift
 from obsidian_mcp.core.calendar.locale import ENGLISH
 from obsidian_mcp.core.calendar.periods import PERIODS, SHIFT_UNITS, Period, start_of
-from obsidian_mcp.core.dataview.characters import NUMBER, SPACE, TAG, linkable_heading
+from obsidian_mcp.core.dataview.characters import LINK_TEXT, NUMBER, SPACE, TAG, linkable_heading
 from obsidian_mcp.core.dataview.durations import normalize
 from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.javascript import SPACES
@@ -53,7 +53,7 @@ _FIRST_AMOUNT = regex.compile(_AMOUNT)
 _NEXT_AMOUNT = regex.compile(rf"(?:{SPACE}*,{SPACE}*|{SPACE}*){_AMOUNT}")
 _PIPE = regex.compile(r"(?<!\\)\|")
 _ITEM = regex.compile(
-    rf'(?P<text>"(?:[^"\\]|\\.)*+")|(?P<tag>{TAG})|(?P<link>!?\[\[[^\[\]]*\]\])'
+    rf'(?P<text>"(?:[^"\\]|\\.)*+")|(?P<tag>{TAG})|(?P<link>!?\[\[{LINK_TEXT}\]\])'
     rf"|(?P<word>true|false|True|False)|(?P<number>{NUMBER})|(?P<null>null)",
     regex.DOTALL,
 )

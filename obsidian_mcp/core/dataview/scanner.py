@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import regex
 
-from obsidian_mcp.core.dataview.characters import EMOJI, NUMBER, SPACE, TAG
+from obsidian_mcp.core.dataview.characters import EMOJI, LINK_TEXT, NUMBER, SPACE, TAG
 from obsidian_mcp.errors import QueryInvalid
 
 _SPACES = regex.compile(f"{SPACE}*")
@@ -27,7 +27,7 @@ _ESCAPE = regex.compile(r'\\(["\\])')
 
 _TAG = regex.compile(TAG)
 
-LINK = regex.compile(r"\[\[([^\[\]]*)\]\]")
+LINK = regex.compile(rf"\[\[({LINK_TEXT})\]\]")
 
 _TOKEN = regex.compile(r"[^\s,;()\[\]{}]{1,30}|.", regex.DOTALL)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 
@@ -15,6 +14,7 @@ from obsidian_mcp.core.text.vault_path import (
     name_key,
     parse,
 )
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink
 from obsidian_mcp.errors import AppError
 
 from .file_entry import FileEntry
@@ -23,7 +23,6 @@ from .name_errors import ambiguous
 from .ports import DiskFile
 from .spellings import normal_form
 
-_LINK = re.compile(r"\s*!?\[\[([^\[\]|]+)(?:\|[^\[\]]*)?\]\]\s*")
 MOST_NAMES = 1_000
 """Names whose files are remembered until files come or go."""
 
@@ -170,5 +169,5 @@ class Catalog(FileList):
 def link_target(raw: str) -> str | None:
     """Return what a name written as a link names: `[[Alpha|the plan]]` is Alpha (NAME-12). None for
     any other name."""
-    link = _LINK.fullmatch(raw)
-    return link[1] if link else None
+    link = read_whole_wikilink(raw.strip()) if "[[" in raw else None
+    return None if link is None else link.path + link.subpath

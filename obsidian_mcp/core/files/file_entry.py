@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.timestamp import timestamp
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text, etag_of
+from obsidian_mcp.core.text.digest import etag_of
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import json
-import logging
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.dataview.note_data import pack_items, read_note_data
@@ -34,8 +34,6 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts
 from . import search_document as content
-
-log = logging.getLogger(__name__)
 
 _CUT_CHARACTER = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff][\x80-\xbf]{2})\Z")
 """The beginning of a character in UTF-8 without its last bytes."""
@@ -80,9 +78,9 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
             note_facts, searched = _extract_canvas(cards), cards_text(cards)
     except OperationTimeout:
         raise
-    except Exception as error:
-        log.warning("%s could not be parsed: %r", path, error)
-        log.debug("Where it happened:", exc_info=True)
+    except Exception as error:  # noqa: BLE001  the file counts as one without facts
+        logger(__name__).warning("%s could not be parsed: %r", path, error)
+        logger(__name__).debug("Where it happened:", exc_info=True)
         note_facts = facts.Facts(warnings=(facts.UNPARSED,))
     return replace(
         note_facts,

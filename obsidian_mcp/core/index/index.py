@@ -4,7 +4,6 @@ which other files exist: a link is kept with the key of its name and resolved wh
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from obsidian_mcp import logger
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, may_repeat
 from obsidian_mcp.core.text.call import Deadline, call_with
+from obsidian_mcp.core.text.digest import content_digest
 from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout
 
@@ -134,7 +134,7 @@ class Index:
             is_settled = (
                 not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
             )
-            digest = digest_of(data) if is_settled else b""
+            digest = content_digest(data) if is_settled else b""
             row = rows_by_path.get(entry.path)
             same = digest and row is not None and (row.size, row.digest) == (entry.size, digest)
             records.append(Record(entry, digest, None if same else _facts(entry, data)))
@@ -227,11 +227,6 @@ class _Known(NamedTuple):
     size: int
     mtime_ns: int
     digest: bytes | None
-
-
-def digest_of(data: bytes) -> bytes:
-    """Return the hash that identifies these contents."""
-    return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def _facts(entry: FileEntry, data: bytes) -> Facts:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.wikilink import match_wikilink, split_subpath, split_wikilink
 
 from .elements import Area, AreaKind, NamedPart, Region, TextTag
 from .links import (
@@ -23,9 +24,6 @@ from .links import (
     decode,
     find_destination,
     is_internal,
-    split_subpath,
-    split_wikilink,
-    wikilink,
 )
 from .markdown import HTML_TAG
 
@@ -247,7 +245,7 @@ class _InlineScanner:
         text = self._text
         image = at > self._first and text[at - 1] == "!" and self._escaped != at - 1
         if text.startswith("[[", at) and not text.startswith("[", at + 2):
-            if match := wikilink(text, at, self._end):
+            if match := match_wikilink(text, at, self._end):
                 target, display = split_wikilink(match[1], cell=self._cell)
                 if target.strip():
                     whole = Span(at - image, match.end())

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink, split_subpath
 
 Style = Literal["wiki", "markdown"]
-
-wikilink = re.compile(r"\[\[((?:[^\[\]\r\n]++|\](?!\])|\[(?!\[))+)\]\]").match
-"""A wikilink without its `!`; group 1 is the text between the brackets (NOTE-40)."""
 
 _RESERVED = "|".join(f"{ord(char):02X}" for char in ";/?:@&=+$,#")
 """Characters that JavaScript's `decodeURI` leaves encoded."""
@@ -88,26 +86,6 @@ class Destination(NamedTuple):
     start: int
     stop: int
     end: int
-
-
-def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
-    r"""Return target and display text between `[[` and `]]` (NOTE-41, NOTE-42).
-
-    In a table `cell` the pipe is written as `\|`.
-    """
-    at = inner.find("|", 1)
-    if at < 0:
-        return inner, None
-    target, display = inner[:at], inner[at + 1 :]
-    if cell:
-        target, display = target.removesuffix("\\"), display.replace("\\|", "|")
-    return target, display or None
-
-
-def split_subpath(target: str) -> tuple[str, str]:
-    """Return link path and subpath: the subpath starts at the first `#` (NOTE-43)."""
-    at = target.find("#")
-    return (target, "") if at < 0 else (target[:at], target[at:])
 
 
 def show_target(target: str) -> str:
@@ -194,12 +172,10 @@ def read_property(key: str, value: str) -> Link | None:
     See NOTE-48.
     """
     whole = Span(0, len(value))
-    if match := wikilink(value):
-        if match.end() < len(value):
-            return None
-        target, display = split_wikilink(match[1])
-        inner = Span(2, 2 + len(target))
-        return Link("wiki", False, *split_subpath(target), display, value, whole, inner, key)
+    link = read_whole_wikilink(value)
+    if link is not None and not link.is_embed:
+        inner = Span(2, 2 + len(link.path) + len(link.subpath))
+        return Link("wiki", False, link.path, link.subpath, link.display, value, whole, inner, key)
     if value.startswith("[") and value.endswith(")"):
         closing = value.find("](")
         place = find_destination(value, closing + 1, len(value)) if closing > 0 else None

@@ -11,8 +11,8 @@ from contextlib import suppress
 from obsidian_mcp import errors
 from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.note.links import split_subpath, split_wikilink, wikilink
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink, split_subpath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import (
     InvalidArguments,
@@ -84,12 +84,8 @@ def _is_lost(
     """Whether a text that names a moved file or folder does so no more."""
     if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
         return True
-    link_match = wikilink(literal)
-    path = split_subpath(
-        split_wikilink(link_match[1])[0]
-        if link_match and link_match.end() == len(literal)
-        else literal
-    )[0].strip()
+    link = read_whole_wikilink(literal)
+    path = (split_subpath(literal)[0] if link is None or link.is_embed else link.path).strip()
     target = resolve(vault.catalog, base, path) if path else None
     if target is None or target not in files:
         return False

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from obsidian_mcp.core.text.analysis import fold, substring
 from obsidian_mcp.core.text.vault_path import basename
+from obsidian_mcp.core.text.wikilink import read_whole_wikilink
 
 from . import nodes
 from .nodes import And, Not, Or, Phrase, QueryNode, Regex, Word
@@ -16,8 +16,6 @@ from .regexp import translate
 
 _LEAST_EXPONENTIAL = 1e21
 """JavaScript writes whole numbers from here on with an exponent."""
-_LINK = re.compile(r"\s*\[\[([^\[\]|#]+)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]\s*")
-"""A value that is a link: group 1 is the path, group 2 the alias."""
 
 
 def make_name_test(key: QueryNode) -> Callable[[str], bool]:
@@ -93,9 +91,10 @@ def _text_test(leaf: Word | Phrase | Regex, match_case: bool | None) -> Callable
 def _is_named(folded: str, fold_case: Callable[[str], str], text: str) -> bool:
     """Return whether a value is a text, or a link with this path, name or alias."""
     names = [text]
-    if link := _LINK.fullmatch(text):
-        path = link[1].strip()
-        names += [path, basename(path), *([link[2].strip()] if link[2] else [])]
+    link = read_whole_wikilink(text.strip()) if "[[" in text else None
+    if link is not None and link.path and not link.is_embed:
+        path = link.path.strip()
+        names += [path, basename(path), *([link.display.strip()] if link.display else [])]
     return folded in map(fold_case, names)
 
 

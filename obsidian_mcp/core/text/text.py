@@ -7,7 +7,6 @@ counts. (semantics 0.4; hidden text: SAFE-30)
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_right
 from collections.abc import Callable
@@ -188,11 +187,6 @@ def line_count(text: str) -> int:
     Text behind the last LF is a line if it is not empty.
     """
     return text.count("\n") + (not text.endswith("\n"))
-
-
-def etag_of(data: bytes) -> str:
-    """Return the content hash that a write can depend on: 16 hexadecimal digits."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()[:16]
 
 
 _LINES_SHOWN = 5

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
@@ -30,7 +30,6 @@ from .planned_change import Planned, PlannedChange
 from .rewritten import changed_meanwhile
 from .take_back import take_back
 
-log = logging.getLogger(__name__)
 THROUGH_APP = 20
 """Most files of one change that the app writes: it takes 50 ms to a second for one file."""
 
@@ -98,7 +97,7 @@ class Changes:
         """Take back what died half done; what cannot be taken back now is tried again before the
         next change."""
         for recorded in self._journal.unfinished():
-            log.warning("taking back a change by %s that was cut off", recorded.tool)
+            logger(__name__).warning("taking back a change by %s that was cut off", recorded.tool)
             lost, mixed = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
             if not lost:

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.ports import Files, Step, StepKind
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
-
-log = logging.getLogger(__name__)
 
 ATTEMPTS = 10
 """Times that a file is brought back while another program keeps changing it."""
@@ -40,7 +38,7 @@ def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
         try:
             present = _take_back_step(files, step)
         except AppError as error:
-            log.error("%s could not be taken back: %s", step.disk, error.message)
+            logger(__name__).error("%s could not be taken back: %s", step.disk, error.message)
             lost.append(step.disk)
         else:
             if present is not None:

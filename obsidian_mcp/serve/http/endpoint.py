@@ -5,7 +5,6 @@ request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─�
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -14,6 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.types import Receive, Scope, Send
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.text.call import Client, set_call
 
 from .access.access_control import AccessControl
@@ -23,8 +23,6 @@ from .dialect import Dialect
 from .refusal import Reason, Refusal
 from .request import HttpRequest
 from .services import Services
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +46,8 @@ class Endpoint:
             reply = self.dialect.refuse(request, refusal)
         except ClientDisconnect:
             return
-        except Exception:
-            log.exception("%s %s failed", request.method, "/".join(request.segments))
+        except Exception:  # noqa: BLE001  it is logged, and the client is answered
+            logger(__name__).exception("%s %s failed", request.method, "/".join(request.segments))
             failure = Refusal(Reason.FAILED, "The server failed. Its log has the details.")
             reply = self.dialect.refuse(request, failure)
         if reply is not None:

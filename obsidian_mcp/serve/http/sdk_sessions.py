@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
@@ -13,7 +12,7 @@ from anyio import to_thread
 from anyio.abc import TaskGroup, TaskStatus
 from starlette.types import Message
 
-from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.dispatch import Peer
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from obsidian_mcp.serve.mcp.server import VaultServer
-
-log = logging.getLogger(__name__)
 
 FAREWELL_SECONDS: Final = 1.0
 """What a subscription gets for its last message when the server stops."""
@@ -140,7 +137,7 @@ class SdkSessions:
         except Exception:
             if not started:
                 raise
-            log.exception("an event stream failed")
+            logger(__name__).exception("an event stream failed")
         if started and not ended:  # end a stream that was cut short in order
             await send({"type": "http.response.body", "body": b"", "more_body": False})
 

@@ -6,7 +6,6 @@ request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─�
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
@@ -25,8 +24,6 @@ from .endpoint import Endpoint, routes
 from .mcp_endpoint import McpEndpoint
 from .pages import Challenge, HomePage, OpenApi
 from .services import Services
-
-log = logging.getLogger(__name__)
 
 
 def application(
@@ -79,7 +76,7 @@ def run(
     host: str = "127.0.0.1",
     ports: Sequence[int] = (3000,),
     drain: float,
-    announce: Callable[[str], None] = log.info,
+    announce: Callable[[str], None],
 ) -> int:
     """Serve an `application` until SIGTERM or SIGINT; return the exit status 0.
 

@@ -3,7 +3,6 @@ in (DOOR-13)."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -13,6 +12,7 @@ import anyio
 from anyio import to_thread
 from anyio.abc import TaskGroup
 
+from obsidian_mcp import logger
 from obsidian_mcp.app import App
 
 from .access.access_control import AccessControl
@@ -21,8 +21,6 @@ from .dialect import Contract, Dialect
 from .sdk_sessions import SdkSessions, build_manager
 from .sessions import Sessions
 from .tool_service import ToolService, ToolSource
-
-log = logging.getLogger(__name__)
 
 REVOCATION_SECONDS: Final = 1.0
 """How long an open stream may outlive the key with which it was opened.
@@ -131,14 +129,16 @@ class Services:
             await anyio.sleep(REVOCATION_SECONDS)
             try:
                 self._begin_ending()
-            except Exception:  # one look at the keys that fails must not end the server
-                log.exception("who may still come in could not be found out")
+            except Exception:  # noqa: BLE001  one look at the keys must not end the server
+                logger(__name__).exception("who may still come in could not be found out")
 
     def _begin_ending(self) -> None:
         """Begin to end the services of those who may no longer come in."""
         for principal in list(self._by_principal):
             if not self._access.still_admits(principal):
-                log.info("%s may no longer come in", principal.name or "a client without a key")
+                logger(__name__).info(
+                    "%s may no longer come in", principal.name or "a client without a key"
+                )
                 service = self._by_principal.pop(principal)
                 self._ending.append(service)
                 self._tasks.start_soon(self._end, service)
@@ -148,8 +148,8 @@ class Services:
             await service.end()
             await to_thread.run_sync(self._close_vaults, service)
             self._ending.remove(service)
-        except Exception:
-            log.exception("what was open for a principal could not be ended in order")
+        except Exception:  # noqa: BLE001  it is logged, and the next one is ended
+            logger(__name__).exception("what was open for a principal could not be ended in order")
 
     def _close_vaults(self, service: PrincipalService) -> None:
         if service.app.vaults is not self._owner.vaults:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Any, Final
 import anyio
 from anyio import to_thread
 
+from obsidian_mcp import logger
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_queue import kind_of_call
@@ -19,8 +19,6 @@ from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.outcome import Outcome
 from obsidian_mcp.tools.registry import OUR_TOOLS, Tool, call
-
-log = logging.getLogger(__name__)
 
 READY_SECONDS: Final = 5.0
 
@@ -80,7 +78,7 @@ class ToolService:
         except AppError:
             raise
         except (Exception, SystemExit) as error:
-            log.exception("%s failed", name)
+            logger(__name__).exception("%s failed", name)
             raise InternalError(
                 f"The server failed while running {name}. Its log (stderr) has the details."
             ) from error

@@ -4,7 +4,6 @@ GUARD-…)."""
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,14 +16,13 @@ from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.text.call import Client, ProgressReport
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_thread import in_thread
 from obsidian_mcp.serve.dispatch import SESSION_KEY, Peer
 from obsidian_mcp.serve.results import internal
-
-logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 RequestContext = ServerRequestContext[Any, Any]
@@ -91,11 +89,11 @@ async def handle_errors(ctx: RequestContext, call_next: CallNext) -> HandlerResu
         # The SDK's models of what clients send are FooRequest and FooRequestParams; any other is a
         # fault of ours.
         if not exc.title.endswith(("Request", "RequestParams")):
-            logger.exception("%s failed", ctx.method)
+            logger(__name__).exception("%s failed", ctx.method)
             raise _as_mcp(internal(ctx.method)) from exc
         raise _invalid_params(ctx.method, exc) from exc
     except BaseException as exc:  # SystemExit would end the event loop
-        logger.exception("%s failed", ctx.method)
+        logger(__name__).exception("%s failed", ctx.method)
         raise _as_mcp(internal(ctx.method)) from exc
 
 

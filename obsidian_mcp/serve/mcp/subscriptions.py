@@ -10,9 +10,7 @@ One thread, started by the first subscription.
 from __future__ import annotations
 
 import asyncio
-import logging
 import threading
-import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import suppress
@@ -32,17 +30,17 @@ from mcp.server.subscriptions import (
     ToolsListChanged,
 )
 
+from obsidian_mcp import logger
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
+from obsidian_mcp.worker import Worker
 
 from . import resources
 from .context import RequestContext, session_of
-
-log = logging.getLogger(__name__)
 
 POLL_SECONDS: Final = 2.0
 """Interval at which files are compared where the file system reports no events."""
@@ -183,7 +181,7 @@ class ToolListSubscribers:
         if (
             not task.cancelled() and (error := task.exception()) is not None
         ):  # a client has gone meanwhile
-            log.info("a client was not notified of a change: %s", error)
+            logger(__name__).info("a client was not notified of a change: %s", error)
 
     async def _notify(self, events: list[ServerEvent]) -> None:
         for event in events:
@@ -191,7 +189,7 @@ class ToolListSubscribers:
 
 
 class Subscriptions(ToolListSubscribers):
-    """The subscribers of a vault's server. All methods but `_watch` are for the event loop's
+    """The subscribers of a vault's server. All methods but `_look` are for the event loop's
     thread."""
 
     def __init__(self, app: App) -> None:
@@ -202,13 +200,14 @@ class Subscriptions(ToolListSubscribers):
         """Of the clients of 2025, with the addresses that each has subscribed to."""
         self._listened: Counter[str] = Counter()
         """Addresses of the listen streams that are open."""
-        self._thread: threading.Thread | None = None
+        self._worker = Worker("subscriptions", self._look)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        """The one that notifies; None before the first subscription."""
         self._had_app = False
-        self._is_closed = False
 
     def close(self) -> None:
         super().close()
-        self._is_closed = True
+        self._worker.stop()
 
     async def listen(
         self, context: RequestContext, params: types.SubscriptionsListenRequestParams
@@ -276,32 +275,34 @@ class Subscriptions(ToolListSubscribers):
                 )
             self._watched.keep(current)
         await to_thread.run_sync(partial(self._watched.add, self._app, new_addresses))
-        if self._thread is None:
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
             self._had_app = await to_thread.run_sync(self._app.vaults.has_app)
-            arguments = (asyncio.get_running_loop(),)
-            self._thread = threading.Thread(
-                target=self._watch, args=arguments, name="subscriptions", daemon=True
-            )
-            self._thread.start()
+            self._worker.start()
+            self._worker.wake()
 
-    def _watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self._app.vaults.wait(POLL_SECONDS) and not self._is_closed:
-            time.sleep(SETTLE_SECONDS)
+    def _look(self, _: bool) -> float:
+        """Wait for changes in the vaults, and notify of them; return 0, to wait again at once."""
+        goes_on = self._app.vaults.wait(POLL_SECONDS)
+        if not goes_on or self._worker.rest(SETTLE_SECONDS):
+            self._worker.stop()
+            return 0
+        try:
+            events = self._watched.changes(self._app)
+            # Tools of the app come and go with it (RES-10), which writes into the vault when it
+            # opens.
+            if (has_app := self._app.vaults.has_app()) is not self._had_app:
+                self._had_app = has_app
+                events.append(ToolsListChanged())
+        except AppError as error:  # the folder is away for now
+            logger(__name__).info("%s", error.message)
+            return 0
+        if events and self._loop is not None:
             try:
-                events = self._watched.changes(self._app)
-                # Tools of the app come and go with it (RES-10), which writes into the vault when it
-                # opens.
-                if (has_app := self._app.vaults.has_app()) is not self._had_app:
-                    self._had_app = has_app
-                    events.append(ToolsListChanged())
-            except AppError as error:  # the folder is away for now
-                log.info("%s", error.message)
-                continue
-            if events:
-                try:
-                    loop.call_soon_threadsafe(self._begin_notifying, events)
-                except RuntimeError:  # the event loop is closed
-                    return
+                self._loop.call_soon_threadsafe(self._begin_notifying, events)
+            except RuntimeError:  # the event loop is closed
+                self._worker.stop()
+        return 0
 
     async def _notify(self, events: list[ServerEvent]) -> None:
         await super()._notify(events)

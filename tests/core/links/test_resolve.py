@@ -21,8 +21,9 @@ from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.files.settings import AppSettings, LinkFormat
 from obsidian_mcp.core.links.resolve import link_key, resolve
 from obsidian_mcp.core.links.write_link import generate_link
-from obsidian_mcp.core.note.links import decode, find_destination, split_subpath, split_wikilink, wikilink
+from obsidian_mcp.core.note.links import decode, find_destination
 from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.wikilink import match_wikilink, split_subpath, split_wikilink
 from obsidian_mcp.errors import InvalidName
 from tests.examples import examples
 
@@ -113,7 +114,7 @@ def test_a_link_is_written_as_the_table_says(group: dict[str, Any], case: dict[s
 def read_back(link: str) -> tuple[str, str]:
     """Path and subpath of a written link, by the rules of the note parser."""
     link = link.removeprefix("!")
-    if (found := wikilink(link)) and found.end() == len(link):
+    if (found := match_wikilink(link)) and found.end() == len(link):
         target, _ = split_wikilink(found[1])
         return split_subpath(target)
     label = re.match(r"\[(?:[^\\\[\]]|\\.|\[[^\[\]]*\])*\](?=\()", link)

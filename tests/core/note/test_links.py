@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.note import links
 from obsidian_mcp.core.note.parser import parse
+from obsidian_mcp.core.text.wikilink import split_subpath
 
 CASES: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[3] / "specs" / "vectors" / "link_syntax.json").read_text(encoding="utf-8")
@@ -94,9 +94,9 @@ def test_property_links_keep_the_order_in_which_they_are_written() -> None:
 
 def test_a_target_is_taken_apart_at_its_first_hash() -> None:
     """NOTE-43"""
-    assert links.split_subpath("a#b#c") == ("a", "#b#c")
-    assert links.split_subpath("#^x") == ("", "#^x")
-    assert links.split_subpath("a") == ("a", "")
+    assert split_subpath("a#b#c") == ("a", "#b#c")
+    assert split_subpath("#^x") == ("", "#^x")
+    assert split_subpath("a") == ("a", "")
 
 
 def test_a_property_link_shows_its_display_or_its_target() -> None:

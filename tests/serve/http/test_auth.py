@@ -341,7 +341,7 @@ def test_another_host_than_loopback_needs_a_key(shared_app: App) -> None:
     """DOOR-01"""
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
-            run(compose.http_application(shared_app), host=host, ports=(0,), drain=1)
+            run(compose.http_application(shared_app), host=host, ports=(0,), drain=1, announce=print)
 
 
 class Clock:
