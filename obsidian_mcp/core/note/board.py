@@ -1,4 +1,4 @@
-"""Boards of the Kanban plugin: where a lane ends, and which text the plugin would drop.
+"""Boards of the Kanban plugin: its lanes and cards, and which text the plugin would drop.
 
 The plugin writes a board anew from the first list below each heading: any other text is gone with
 its next change (BOARD-1, 2).
@@ -7,28 +7,33 @@ its next change (BOARD-1, 2).
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
+from typing import Final, NamedTuple
 
-from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.fit import cut_text
-from obsidian_mcp.core.text.text import Span
-from obsidian_mcp.errors import NotText
+from obsidian_mcp.core.text.text import Span, printable
+from obsidian_mcp.errors import NotText, SectionNotFound
 
-from .elements import Heading
-from .parser import Note
+from .elements import Heading, ListItem, Section
+from .markdown import html_block
+from .parser import Note, parse
+from .subpath import heading_key
 
 LANES_SHOWN = 12
 """Lanes that a message lists."""
 CHARACTERS_SHOWN = 60
 """Characters of a line in a message."""
-_LANE = re.compile(r"^#{1,6} (.*)", re.MULTILINE)
-_END = re.compile(r"^(?:%% kanban:settings|\*\*\*[ \t\r]*\n(?:[ \t\r]*\n)*#)", re.MULTILINE)
-"""The text behind the last lane: the settings, or the rule above the archive."""
-_SETTINGS = re.compile(r"^%% kanban:settings(?s:.*?)(?:^%%|\Z)", re.MULTILINE)
-_ITEM = re.compile(r" {0,3}(?:[0-9]+)?([-*+.)])(?:[ \t]|$)")
-_MARK = re.compile(r"\s*\*\*[^*]+\*\*\s*|\*\*\*\s*")
-"""The line of a lane of finished cards, and the rule above the archive."""
+SETTINGS = "%% kanban:settings"
+"""The first line of the comment in which the plugin keeps the settings of a board."""
+_LIMIT = re.compile(r"(.*?)\s*\(([0-9]+)\)", re.DOTALL)
+"""The title of a lane, and how many cards it should hold at most, as the plugin reads a heading."""
+_BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
+_EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)")
+_ITEM = re.compile(r" {0,3}(?:[0-9]+)?[-*+.)](?:[ \t]|$)")
 _COMPLETE = re.compile(r"\s*\*\*[^*\n]+\*\*[ \t\r]*(?:\n|\Z)")
 """The line by which the plugin marks a lane of finished cards.
 
@@ -36,29 +41,168 @@ Its word is in the language of the app.
 """
 
 
+class BoardCard(NamedTuple):
+    """A card: a list item from its first line to its last one, with all that is inside it.
+
+    `span` begins and ends where lines do, without the last line end and without blank lines below.
+    """
+
+    item: ListItem
+    span: Span
+
+
+class Lane(NamedTuple):
+    """A heading of a board and its cards: the first list below it (BOARD-1)."""
+
+    heading: Heading
+    content: Span
+    """The text below the heading, and below the mark of a lane of finished cards."""
+    cards: tuple[BoardCard, ...]
+    is_finished: bool
+    is_archive: bool
+
+    @property
+    def title(self) -> str:
+        """The heading without the number of cards that the lane should hold (BOARD-4)."""
+        return _split_title(self.heading.text)[0]
+
+    @property
+    def limit(self) -> int:
+        """How many cards the lane should hold at most; 0 for any number."""
+        return _split_title(self.heading.text)[1]
+
+
+class Board:
+    """The lanes of a board, in the order of the note, and every card by its line."""
+
+    def __init__(self, note: Note) -> None:
+        self._note = note
+        self.body: Final = note.body
+        self._items = [item for item in checked(note.list_items) if item.parent < 0]
+        self._starts = [item.span.start for item in self._items]
+        self.lanes: tuple[Lane, ...] = tuple(self._read_lanes())
+
+    def card_at(self, line: int) -> BoardCard | None:
+        """Return the card whose first line this is, from 0; None inside a card, or in a quote.
+
+        A list that the plugin does not read (BOARD-2) has cards too.
+        """
+        start = self._note.lines.starts[line]
+        sections = self._note.sections
+        number = bisect_right(sections, start, key=lambda section: section.span.start) - 1
+        if number < 0 or sections[number].kind != "list":
+            return None
+        cards = self._cards_of(sections[number])
+        return next((card for card in checked(cards) if card.item.line == line), None)
+
+    def count_lines(self, card: BoardCard) -> int:
+        return self.body.count("\n", *card.span) + 1
+
+    def lane_of(self, line: int) -> Lane | None:
+        """Return the lane of a line, from 0; None in front of the first lane."""
+        number = bisect_left(self.lanes, line, key=lambda lane: lane.heading.line)
+        return self.lanes[number - 1] if number else None
+
+    def named(self, name: str) -> list[Lane]:
+        """Return the lanes that a name means: one, or those of the same title.
+
+        A name is the heading, or its title without limit and marks (BOARD-4).
+        Raises: SectionNotFound with the lanes.
+        """
+        name = name.strip().lstrip("#").strip()
+        for key in (heading_key, title_key):
+            lanes = [lane for lane in self.lanes if key(lane.heading.text) == key(name)]
+            if lanes and key(name):
+                return lanes
+        titles = [printable(lane.title) for lane in self.lanes[:LANES_SHOWN]]
+        choice = f"Its lanes are: {', '.join(map(repr, titles))}." if titles else "It has no lanes."
+        raise SectionNotFound(
+            f"The board has no lane {name!r}. {choice}", heading=name, headings=titles
+        )
+
+    def _read_lanes(self) -> Iterator[Lane]:
+        note = self._note
+        headings = {heading.span.start: heading for heading in note.outline}
+        settings = settings_start(note)
+        sections = [section for section in checked(note.sections) if section.span.start < settings]
+        at_headings = [n for n, section in enumerate(sections) if section.kind == "heading"]
+        for number, following in zip(at_headings, [*at_headings[1:], len(sections)], strict=True):
+            below = sections[number + 1 : following]
+            end = sections[following].span.start if following < len(sections) else settings
+            if below and _is_rule_of_archive(note, sections, following - 1):
+                end = below.pop().span.start
+            is_archive = number > 0 and _is_rule_of_archive(note, sections, number - 1)
+            heading = headings[sections[number].span.start]
+            yield self._read_lane(heading, below, end, is_archive=is_archive)
+
+    def _read_lane(
+        self, heading: Heading, below: Sequence[Section], end: int, *, is_archive: bool
+    ) -> Lane:
+        """Read the lane of a heading, and of the blocks below it up to `end`."""
+        body = self._note.body
+        of_cards = next((section for section in below if section.kind == "list"), None)
+        start = min(body.find("\n", heading.span.end) + 1 or len(body), end)
+        content = Span(start, end)
+        mark = _COMPLETE.match(body, *content)
+        return Lane(
+            heading,
+            content if mark is None else Span(mark.end(), content.end),
+            tuple(self._cards_of(of_cards)) if of_cards else (),
+            is_finished=mark is not None and not is_archive,
+            is_archive=is_archive,
+        )
+
+    def _cards_of(self, section: Section) -> Iterator[BoardCard]:
+        """Yield the items of a list at the top level."""
+        first = bisect_left(self._starts, section.span.start)
+        after = bisect_left(self._starts, section.span.end, first)
+        ends = [*self._starts[first + 1 : after], section.span.end]
+        for item, end in zip(self._items[first:after], ends, strict=True):
+            yield BoardCard(item, Span(item.span.start, _end_of_card(self._note.body, item, end)))
+
+
 def is_board(body: str) -> bool:
-    return parser.has_property(body, "kanban-plugin")
+    return frontmatter.has_property(body, "kanban-plugin")
 
 
-def lane(body: str, section: Span) -> Span:
+def lane_span(note: Note, section: Span) -> Span:
     """Return a section of a note; of a board without the settings and the archive behind it.
 
     See BOARD-1.
     """
-    end = _END.search(body, section.start) if is_board(body) else None
-    return section if end is None else Span(section.start, min(end.start(), section.end))
+    if not is_board(note.body):
+        return section
+    ends = (
+        entry.span.start
+        for number, entry in enumerate(checked(note.sections))
+        if section.start < entry.span.start < section.end
+        and (_is_settings(note, entry) or _is_rule_of_archive(note, note.sections, number))
+    )
+    return Span(section.start, next(ends, section.end))
 
 
-def cards(body: str, content: Span) -> Span:
+def cards_span(body: str, content: Span) -> Span:
     """Return the text below a heading; of a board without the mark of a finished lane (BOARD-1)."""
     mark = _COMPLETE.match(body, content.start, content.end) if is_board(body) else None
     return content if mark is None else Span(mark.end(), content.end)
 
 
-def finished_lane(note: Note) -> Heading | None:
-    """Return the lane that the plugin marks as that of finished cards."""
-    lanes = (heading for heading in note.outline if _COMPLETE.match(note.body, heading.span.end))
-    return next(lanes, None)
+def title_key(heading: str) -> str:
+    """Return the form in which titles of lanes compare: without limit and marks (BOARD-4)."""
+    return heading_key(_EMPHASIS.sub("", _split_title(heading)[0]))
+
+
+def lane_heading(note: Note, name: str) -> Heading | None:
+    """Return the heading of the first lane of a board that has this title (BOARD-4)."""
+    if not is_board(note.body) or not (key := title_key(name)):
+        return None
+    return next((entry for entry in note.outline if title_key(entry.text) == key), None)
+
+
+def settings_start(note: Note) -> int:
+    """Return where the settings of a board begin: no lane is below them."""
+    starts = (entry.span.start for entry in checked(note.sections) if _is_settings(note, entry))
+    return next(starts, len(note.body))
 
 
 def check_edit(path: str, before: str, after: str) -> None:
@@ -74,15 +218,15 @@ def check_edit(path: str, before: str, after: str) -> None:
         return
     lines_before = set(lost_before)
     line = next((line for line in lost if line not in lines_before), lost[-1])
-    headings = islice(_LANE.finditer(before, parser.text_start(before)), LANES_SHOWN)
-    lanes = [heading[1].strip() for heading in headings]
+    lanes = [printable(lane.title) for lane in islice(Board(parse(before)).lanes, LANES_SHOWN)]
     advice = "Prepend a heading with cards."
     if lanes:
         advice = f"Name a lane as heading: {', '.join(map(repr, lanes))}."
     raise NotText(
         f"{path!r} is a Kanban board: when the plugin next writes the file, it would not keep "
         f"{cut_text(line, CHARACTERS_SHOWN)!r} as it is. Nothing was written. A card is a list "
-        f"item below a heading (`- [ ] text`), and further lines of it are indented. {advice}",
+        f"item below a heading (`- [ ] text`) with the mark of the lane's other cards, and further "
+        f"lines of it are indented. {advice}",
         path=path,
     )
 
@@ -92,22 +236,67 @@ def _list_lost(body: str) -> list[str]:
 
     The plugin drops them, or adds them to the card before.
     """
-    start = parser.text_start(body)
-    settings = _SETTINGS.search(body, start)
-    lanes, behind = body[start:], ""
-    if settings:
-        lanes, behind = body[start : settings.start()], body[settings.end() :]
-    lost = [line for line in checked(behind.split("\n")) if line.strip()]
-    in_lane, marker = False, ""
-    for line in checked(lanes.split("\n")):
-        item = _ITEM.match(line)
-        is_mark = in_lane and _MARK.fullmatch(line)
-        if _LANE.match(line):
-            in_lane, marker = True, ""
-        elif item and in_lane and marker in ("", item[1]):
-            marker = item[1]
-        elif line.strip():
-            goes_on = marker and line[0] in " \t"
-            if not goes_on and not is_mark:
-                lost.append(line.strip())
+    note = parse(body)
+    lost: list[str] = []
+    in_lane = has_cards = behind_settings = False
+    for number, section in enumerate(checked(note.sections)):
+        lines: Iterable[str] = section.span.slice(body).splitlines()
+        if behind_settings:
+            lost += (line.strip() for line in lines if line.strip())
+        elif section.kind == "heading":
+            in_lane, has_cards = True, False
+        elif _is_settings(note, section):
+            behind_settings = True
+        elif section.kind == "list" and in_lane and not has_cards:
+            has_cards = True
+            lost += (
+                line.strip()
+                for line in lines
+                if line.strip() and line[0] not in " \t" and not _ITEM.match(line)
+            )
+        elif section.kind != "yaml" and not _is_rule_of_archive(note, note.sections, number):
+            marks = in_lane and section.kind == "paragraph"
+            lost += (
+                line.strip()
+                for line in lines
+                if line.strip() and not (marks and _COMPLETE.fullmatch(line))
+            )
     return lost
+
+
+def _is_settings(note: Note, section: Section) -> bool:
+    return section.kind == "comment" and note.body.startswith(SETTINGS, section.span.start)
+
+
+def _is_rule_of_archive(note: Note, sections: Sequence[Section], number: int) -> bool:
+    """Return whether a block is the rule above the archive: one right above a heading.
+
+    The plugin writes `***`; another rule is taken for it above the last heading.
+    """
+    if sections[number].kind != "thematicBreak" or number + 1 == len(sections):
+        return False
+    if sections[number + 1].kind != "heading":
+        return False
+    is_last = note.outline[-1].span.start == sections[number + 1].span.start
+    return is_last or sections[number].span.slice(note.body).strip() == "***"
+
+
+def _split_title(heading: str) -> tuple[str, int]:
+    text = _BREAK.sub(" ", heading).strip()
+    limited = _LIMIT.fullmatch(text)
+    return (limited[1], int(limited[2])) if limited and limited[1] else (text, 0)
+
+
+def _end_of_card(body: str, item: ListItem, end: int) -> int:
+    """Return where a card ends whose lines end before `end`, without the blank lines below it.
+
+    A quote or HTML without an indent ends the list for the plugin, not for the app.
+    """
+    first_end = body.find("\n", item.span.start, end)
+    at = first_end + 1 or end
+    while at < end:
+        if body[at] == ">" or html_block(body, at, end):
+            end = at
+            break
+        at = body.find("\n", at, end) + 1 or end
+    return item.span.start + len(body[item.span.start : end].rstrip())

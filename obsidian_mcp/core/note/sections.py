@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.text import Lines, Span, printable
 from obsidian_mcp.errors import SectionNotFound
 
 from . import board, parser
-from .subpath import SubpathTarget, heading_key, resolve_subpath
+from .subpath import SubpathTarget, heading_key, resolve_subpath, section_of
 
 SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
@@ -32,12 +32,13 @@ def locate(body: str, name: str) -> SectionSpans:
 
     Raises: SectionNotFound.
     """
-    target = find(parser.parse(body), name)
+    parsed = parser.parse(body)
+    target = find(parsed, name)
     if target.heading is None:
         return SectionSpans(target.span, target.span)
-    whole = board.lane(body, target.span)
+    whole = board.lane_span(parsed, target.span)
     below = body.find("\n", target.heading.span.end) + 1 or len(body)
-    return SectionSpans(whole, board.cards(body, Span(min(below, whole.end), whole.end)))
+    return SectionSpans(whole, board.cards_span(body, Span(min(below, whole.end), whole.end)))
 
 
 def headings_below(body: str, name: str) -> list[str]:
@@ -74,6 +75,9 @@ def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> SubpathTar
     target = resolve_subpath(parsed, _subpath(name))
     if target is None and not by_link:
         target = resolve_subpath(parsed, _subpath(name.replace("#", " ")))
+        lane = board.lane_heading(parsed, name) if target is None else None
+        if lane is not None:
+            target = SubpathTarget(section_of(parsed, lane), lane)
     if target is None:
         raise _describe_missing(parsed, name)
     return target

@@ -227,7 +227,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
     if lines is None:
         section = sections.find(parsed, part_name)
         span, heading = (
-            board.lane(body, section.span),
+            board.lane_span(parsed, section.span),
             section.heading.text if section.heading else "",
         )
     else:

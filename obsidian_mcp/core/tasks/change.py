@@ -10,6 +10,8 @@ from datetime import date
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import sections
+from obsidian_mcp.core.note.board import Board, is_board
+from obsidian_mcp.core.note.board_edits import add_card
 from obsidian_mcp.core.note.edits import append_to_span
 from obsidian_mcp.core.note.parser import Note, parse
 from obsidian_mcp.core.text.call import checked
@@ -163,12 +165,21 @@ def add_task(
         )
     text = set_fields(f"- [{status.symbol}] {description}", values, settings.notation)
     check_growth(body, text)
-    span = _section(parse(body), heading)
+    note = parse(body)
+    warnings = tuple(_warnings(text, values, change, settings))
+    if heading.strip() and is_board(body):
+        named = sections.find(note, heading).heading
+        lanes = Board(note).lanes
+        numbers = [number for number, lane in enumerate(lanes) if lane.heading == named]
+        if numbers:
+            after, line = add_card(body, numbers[0], text)
+            new = after.split("\n")[line - 1].removesuffix("\r")
+            return UpdatedNote(after, line, (), (new,), warnings=warnings)
+    span = _section(note, heading)
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
         if any(item.line == line for item in checked(parse(after).tasks)):
-            warnings = tuple(_warnings(text, values, change, settings))
             return UpdatedNote(after, line + 1, (), (text,), warnings=warnings)
     raise InvalidArguments(
         "The task would not be one at that place: the text before it is an open code block or "

@@ -84,8 +84,8 @@ def change_status(
 ) -> StatusChange:
     """Return what becomes of a task's line.
 
-    `has_children` says whether items are indented below it: then it is never deleted, since these
-    would lose the item above them (TASK-47).
+    `has_children` says whether lines or items are indented below it: then it is never deleted,
+    since these would lose the item above them (TASK-47).
     """
     line = read_line(text, settings.notation)
     if line is None:
@@ -114,7 +114,7 @@ def change_status(
     deletes = completes and task.on_completion == "delete"
     if deletes and has_children:
         warnings.append(
-            "The task was not deleted on completion, because other items are indented below it."
+            "The task was not deleted on completion, because lines or items are indented below it."
         )
         deletes = False
     return StatusChange(

@@ -29,7 +29,7 @@ class Checkbox:
     text: str
     """The whole line without its line end."""
     has_children: bool = False
-    """Whether other items are indented below it."""
+    """Whether other items, or further lines of its own, are indented below it."""
 
     @property
     def symbol(self) -> str:
@@ -167,5 +167,6 @@ def list_checkboxes(path: str, note: Note) -> list[Checkbox]:
             checkpoint()
         if item.mark is not None:
             text = lines[item.line].removesuffix("\r")
-            boxes.append(Checkbox(path, item.line + 1, text, item.line in parents))
+            has_children = item.line in parents or "\n" in item.span.slice(note.body).strip()
+            boxes.append(Checkbox(path, item.line + 1, text, has_children))
     return boxes
