@@ -71,7 +71,9 @@ def check(data: AnswerData) -> str:
             place = "".join(
                 f"{safe(str(finding[key]))}:" for key in ("path", "line") if key in finding
             )
-            lines.append(f"  {place} {safe(finding.get('text', ''))}".rstrip(": "))
+            repair = in_command_words(finding.get("repair", ""))
+            text = f"{safe(finding.get('text', ''))} {repair}".rstrip()
+            lines.append(f"  {place} {text}".rstrip(": "))
         notes = [result["note"]] if "note" in result else []
         parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
     return "\n".join(parts) if parts else "Nothing was found.\n"

@@ -159,6 +159,8 @@ def _read(
 
 
 def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
+    if problem := media.picture_problem(facts.path, data[: media.PICTURE_HEAD]):
+        raise NotShowable(problem)
     size, mime = media.picture_size(data), media.picture_type(data)
     fits = (
         mime is not None

@@ -14,7 +14,7 @@ from obsidian_mcp.errors import InvalidArguments
 
 from .advice import usable_advice
 from .arguments import Argument, Limit, Offset, VaultName
-from .offer import offer_of
+from .offer import Offer, offer_of
 from .paging import MOST_BYTES, fitting, next_offset
 from .registry import tool
 
@@ -73,21 +73,30 @@ def check(
     results, empty = [], []
     for name in chosen:
         found = CHECKS[name].run(opened)
-        if not found.findings:
+        if not found.findings and found.note is None:
             empty.append(name)
             continue
         room = MOST_BYTES if wanted else BYTES_OF_CHECK
+        offer = offer_of(app.config)
         shown = fitting(
-            (_shorten(find()) for find in found.findings[offset : offset + limit]), room, least=1
+            (_shorten(find(), offer) for find in found.findings[offset : offset + limit]),
+            room,
+            least=1,
         )
         total, repair = (
             len(found.findings),
-            usable_advice(offer_of(app.config), CHECKS[name].repair),
+            usable_advice(offer, CHECKS[name].repair),
         )
         following = next_offset(offset, len(shown), total) if wanted else None
         results.append(
             CheckResult(
-                name, total, shown, repair, CHECKS[name].is_broken or None, following, found.note
+                name,
+                total,
+                shown,
+                repair,
+                (CHECKS[name].is_broken and total > 0) or None,
+                following,
+                found.note,
             )
         )
     is_cut = not wanted and any(len(result.findings) < result.total for result in results)
@@ -96,11 +105,8 @@ def check(
     return VaultState(is_broken, results, empty, more, describe_cut(opened.indexer.cut))
 
 
-def _shorten(finding: CheckFinding) -> CheckFinding:
-    text = finding.text
-    is_long = text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all
-    return (
-        replace(finding, text=cut_text(text, TEXT_CHARACTERS))
-        if text is not None and is_long
-        else finding
-    )
+def _shorten(finding: CheckFinding, offer: Offer) -> CheckFinding:
+    text, repair = finding.text, finding.repair
+    if text is not None and len(text) > TEXT_CHARACTERS and not current_call.get().wants_all:
+        text = cut_text(text, TEXT_CHARACTERS)
+    return replace(finding, text=text, repair=repair and usable_advice(offer, repair))

@@ -185,6 +185,8 @@ class SimilarNotes:
 
 
 MOST_COMPARED = 200
+TEMPLATES_AMONG = 20
+"""Among the notes most alike: templates, which are left out, and the note itself."""
 
 
 @tool(title="Similar notes and duplicates")
@@ -195,14 +197,23 @@ def similar(
     vault: VaultName = "",
 ) -> SimilarNotes:
     """Find notes similar to a note, most alike first, and duplicates."""
+    from obsidian_mcp.core.operations.template_texts import TemplateTexts
     from obsidian_mcp.core.search.similar import DUPLICATE_OVERLAP, overlap
 
     opened = app.vaults.get(vault)
     entry = opened.find(name)
     text = opened.read_text(entry).text.body
-    paths, notice = opened.search.alike(entry.path, text, min(limit, MOST_COMPARED) + 1)
-    listed = []
+    templates = TemplateTexts(opened)
+    if not templates.has(entry.path):
+        text = templates.compared_text(entry.path, text)
+    count = min(limit, MOST_COMPARED)
+    paths, notice = opened.search.alike(entry.path, text, count + TEMPLATES_AMONG)
+    listed: list[SimilarNote] = []
     for path in paths:
+        if len(listed) == count:
+            break
+        if templates.has(path) and not templates.has(entry.path):
+            continue
         other_entry = opened.catalog.get(path)
         if other_entry is not None and path != entry.path and other_entry.is_too_large:
             listed.append(SimilarNote(path))
@@ -211,7 +222,7 @@ def similar(
             and path != entry.path
             and (content := opened.read(other_entry)).is_text
         ):
-            shared = overlap(text, content.text.body)
+            shared = overlap(text, templates.compared_text(path, content.text.body))
             listed.append(
                 SimilarNote(
                     path,

@@ -80,7 +80,7 @@ def list_tasks(
         text=text,
         blocked=blocked,
     )
-    page = tasks.find_tasks(opened, request, query, Page(limit, offset))
+    page = tasks.list_tasks(opened, request, query, Page(limit, offset))
     if below and not page.total:
         opened.folders.existing(below)
     return page if current_call.get().wants_all else shorten_page(page, offset)

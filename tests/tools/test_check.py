@@ -18,6 +18,7 @@ from obsidian_mcp.tools.registry import call
 from tests.tools.conftest import Opened
 
 LONG = "The heron stands in the pond at dawn and waits for frogs, fish and newts near the reeds until noon. "
+PICTURE = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(40)
 HUB = "# Hub\nAll that is worth a link from here: "
 
 
@@ -39,9 +40,9 @@ FILES: dict[str, str | bytes] = {
     "Tasks.md": "Tasks of today:\n\n- [ ] Late 📅 2026-11-20\n- [ ] Later 📅 2026-11-30\n- [x] Done 📅 2026-11-20\n",
     "Stub.md": "---\na: long list of words of properties\n---\n# A heading with many words\nTo do\n",
     "Alone.md": "Nobody links to this note, which links to [[Nobody]] and has [[Hub#Nothing]], [[Bin#Nothing]].\n",
-    "used.png": b"",
+    "used.png": PICTURE,
     "Bin.md": "# Too few\n".encode("utf-16"),
-    "unused.png": b"",
+    "unused.png": PICTURE,
     "Picture.md": "![[used.png]]\n",
 }
 EXPECTED = {
@@ -51,7 +52,11 @@ EXPECTED = {
         ("Alone.md", 1, "[[Bin#Nothing]]: no such heading"),
     ],
     "unreadable": [
-        ("Bad.md", 2, "The frontmatter is not readable: line 2: a [ is not closed, or a comma is missing."),
+        (
+            "Bad.md",
+            2,
+            "The frontmatter is not readable: line 2: a [ is not closed, or a comma is missing.",
+        ),
         ("Bin.md", None, "'Bin.md' is not a text file (22 bytes of binary data)."),
     ],
     "overdue_tasks": [("Tasks.md", 3, "Late (due 2026-11-20)")],

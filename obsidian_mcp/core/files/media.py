@@ -4,6 +4,7 @@ picture."""
 from __future__ import annotations
 
 import json
+import re
 import struct
 from pathlib import Path
 from typing import Literal
@@ -64,6 +65,33 @@ def picture_type(data: bytes) -> str | None:
     if data.startswith((b"GIF87a", b"GIF89a")):
         return "image/gif"
     return "image/webp" if data[:4] == b"RIFF" and data[8:12] == b"WEBP" else None
+
+
+PICTURE_HEAD = 64
+"""First bytes of a picture that tell its format."""
+_GIF_HEAD = 13
+"""Bytes up to the colours of a GIF."""
+_OTHER_PICTURES = re.compile(
+    rb"BM|II\*\0|MM\0\*|....ftyp|\0\0[\1\2]\0|8BPS|P[1-7]\s|\0\0\0\x0cjP|\xff\x4f\xff\x51",
+    re.DOTALL,
+)
+"""The first bytes of formats that can be opened, and are made JPEG to be shown."""
+
+
+def picture_problem(path: str, head: bytes) -> str | None:
+    """Return why a picture with these first bytes cannot be shown, in a sentence; None if it may
+    be."""
+    if path.lower().endswith(".svg"):  # a text
+        return None
+    if not head:
+        return "The image cannot be opened: the file is empty."
+    kind = picture_type(head)
+    if kind is None and _OTHER_PICTURES.match(head) is None:
+        return "The image cannot be opened: its bytes are of no known format."
+    is_png = kind == "image/png"
+    if (is_png and head[12:16] != b"IHDR") or (kind == "image/gif" and len(head) < _GIF_HEAD):
+        return "The image cannot be opened: it is broken at its beginning."
+    return None
 
 
 def picture_size(data: bytes) -> tuple[int, int] | None:

@@ -106,15 +106,15 @@ class PdfQueue:
             self.files = {path: entry for path, entry in self.files.items() if entry in unread}
             self._indexer.state.notify_all()
 
-    def complete(self) -> bool:
-        """Wait until every PDF is read, as far as the call's time allows; False where nothing reads
-        them."""
+    def complete(self, seconds: float = inf) -> bool:
+        """Wait until every PDF is read, for so long and as far as the call's time allows; False
+        where nothing reads them."""
         total = len(self.unread())
         if self.background is None or not self.background.begin():
             return not total
         background = self.background
         self._indexer.wait(
-            inf,
+            seconds,
             lambda: bool(self.files) and background.is_reading,
             lambda: report_progress(total - len(self.files), total, "Reading PDFs"),
         )

@@ -83,7 +83,7 @@ def read_canvas(body: str) -> Canvas:
     from obsidian_mcp.core.text.json_text import Unreadable  # loaded here: notes do without
 
     try:
-        root = parse_root(body, "nodes")
+        root = parse_root(body, "nodes", "edges")
     except Unreadable as error:
         line = error.line(body)
         return Canvas((), f"The canvas is not readable: line {line}: {error.problem}.", line)

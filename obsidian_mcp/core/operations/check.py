@@ -14,23 +14,17 @@ from obsidian_mcp.core.files import media
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.graph.results import Reference
-from obsidian_mcp.core.index.facts import UNINDEXED
-from obsidian_mcp.core.note import canvas, counts
-from obsidian_mcp.core.search.similar import near_duplicates
+from obsidian_mcp.core.note import counts
+from obsidian_mcp.core.search.similar import NearDuplicates, near_duplicates
 from obsidian_mcp.core.tasks.listing import ListRequest
-from obsidian_mcp.core.text.text import too_large, write_count
-from obsidian_mcp.core.text.vault_path import (
-    CANVAS_EXTENSION,
-    VaultPath,
-    extension,
-    is_note,
-    parent,
-)
+from obsidian_mcp.core.text.text import write_count
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import NoteNotFound, NotText, PermissionDenied, StorageFailed
 
 from .broken_links import broken_links, likely_link, missing_part
 from .tasks import find_tasks
+from .template_texts import TemplateTexts
+from .unreadable import find_problem, list_unreadable, unreadable_notes
 
 STUB_WORDS = 5
 """Words below which a note is a stub."""
@@ -51,6 +45,8 @@ class CheckFinding:
     """1-based."""
     text: str | None = None
     """What was found, where the check alone does not say it."""
+    repair: str | None = None
+    """What repairs it, where that is not the same for all findings of the check."""
 
 
 class Findings(NamedTuple):
@@ -82,34 +78,37 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     )
 
 
-def _find_unreadable(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    for path, warnings in vault.graph.warnings().value.items():
-        entry = vault.catalog.get(path)
-        if entry is None:  # another program has just taken it
-            continue
-        if entry.is_too_large:
-            reason = f"{too_large(path, entry.size).message} Divide it with another program."
-            yield partial(CheckFinding, path, None, reason)
-            continue
-        try:
-            body = vault.read_text(entry).text.body
-        except (NotText, PermissionDenied, StorageFailed) as refused:
-            yield partial(CheckFinding, path, None, refused.message)
-            continue
-        except NoteNotFound:  # another program has just taken it
-            continue
-        if extension(path) == CANVAS_EXTENSION:
-            error, line = canvas.read_canvas(body).error, None
-        else:
-            block = frontmatter.read_frontmatter(body)
-            error, line = (block.error, block.line) if block else (None, None)
-        error = error or next((warning for warning in warnings if warning in UNINDEXED), None)
-        if error:
-            yield partial(CheckFinding, path, line, error)
+def _find_broken_links(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    """Find the broken links; of a template not those whose target its variables make."""
+    templates = TemplateTexts(vault)
+    for reference in broken_links(vault).value:
+        if not (_has_variable(reference.link.original) and templates.has(reference.source)):
+            yield partial(_describe_link, vault, reference)
+
+
+def _find_orphans(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    templates = TemplateTexts(vault)
+    orphans = vault.graph.orphans().value
+    return (partial(CheckFinding, path) for path in orphans if not templates.has(path))
+
+
+_has_variable = re.compile(r"\{\{|<%").search
+
+
+def _find_unreadable(vault: Vault) -> Findings:
+    unreadable = list_unreadable(vault)
+    return Findings(
+        [
+            partial(CheckFinding, path, problem.line, problem.message, problem.repair or None)
+            for path, problem in unreadable.problems
+        ],
+        unreadable.note,
+    )
 
 
 def _find_overdue_tasks(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    overdue = ListRequest("todo", dates={"due": "overdue"})
+    templates = TemplateTexts(vault)
+    overdue = ListRequest("todo", dates={"due": "overdue"}, leaves_out=templates.has)
     for task in find_tasks(vault, overdue, "", Page(len(vault.catalog) * 1_000)).tasks:
         yield partial(CheckFinding, task.path, task.line, f"{task.description} (due {task.due})")
 
@@ -119,23 +118,45 @@ def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding
     return (partial(CheckFinding, path) for path in unlinked if media.is_attachment(path))
 
 
-def _stubs(texts: Iterable[tuple[VaultPath, str]]) -> list[partial[CheckFinding]]:
-    stubs = []
+def _find_stubs(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    """Find notes with few words; no templates, notes that hold only their template, or files that
+    nobody can read."""
+    templates = TemplateTexts(vault)
+    short_notes = vault.graph.evaluate_texts(_short_notes).value
+    for path, words, text in short_notes:
+        entry = vault.catalog.get(path)
+        if entry is None or templates.has(path) or templates.is_untouched(path, text):
+            continue
+        if find_problem(vault, entry) is None:
+            yield partial(CheckFinding, path, None, write_count(words, "word"))
+
+
+def _short_notes(texts: Iterable[tuple[VaultPath, str]]) -> list[tuple[VaultPath, int, str]]:
+    """Return path, number of words and text of notes with few words and no embed, by path."""
+    short_notes = []
     for path, text in texts:
         own = text[frontmatter.text_start(text) :] if len(text) < 10_000 else text
         marks = list(_headings_and_embeds.finditer(own)) if len(own) < 1_000 else []
         if len(own) < 1_000 and not any(mark[1] for mark in marks):
             words = counts.count(_headings_and_embeds.sub("", own)).words
             if words < STUB_WORDS:
-                stubs.append((path, words))
-    return [
-        partial(CheckFinding, path, None, write_count(words, "word"))
-        for path, words in sorted(stubs)
-    ]
+                short_notes.append((path, words, text))
+    return sorted(short_notes)
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
-    pairs, is_whole = vault.graph.evaluate_texts(near_duplicates).value
+    """Find notes whose own text is nearly the same: what both have from a template is not
+    compared."""
+    templates = TemplateTexts(vault)
+
+    def compare(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
+        return near_duplicates(
+            (path, templates.compared_text(path, text))
+            for path, text in texts
+            if not templates.has(path)
+        )
+
+    pairs, is_whole = vault.graph.evaluate_texts(compare).value
     findings = [
         partial(CheckFinding, path, None, f"{same:.0%} the same as {twin}")
         for path, twin, same in pairs
@@ -160,13 +181,24 @@ def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
             yield partial(CheckFinding, None, None, ", ".join(spelled))
 
 
-def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
+def _find_missing_properties(vault: Vault) -> list[Callable[[], CheckFinding]]:
+    templates, unreadable = TemplateTexts(vault), unreadable_notes(vault)
+
+    def is_looked_at(path: str) -> bool:
+        return is_note(path) and path not in unreadable and not templates.has(path)
+
+    return vault.graph.evaluate(partial(_missing_properties, is_looked_at=is_looked_at)).value
+
+
+def _missing_properties(
+    moment: Moment, is_looked_at: Callable[[str], bool]
+) -> list[Callable[[], CheckFinding]]:
     """Find the notes without a property that most notes of their type, with their tag or in their
     folder have."""
     view = IndexedVault(moment)
     names: dict[str, Mapping[str, object]] = {}
     kinds: dict[str, list[str]] = {}
-    notes = [file.path for file in view.files() if is_note(file.path)]
+    notes = [file.path for file in view.files() if is_looked_at(file.path)]
     for path in notes:
         names[path] = {name.lower(): value for name, value in view.properties(path).items()}
         if isinstance(kind := names[path].get("type"), str):
@@ -194,22 +226,22 @@ def _missing_properties(moment: Moment) -> list[Callable[[], CheckFinding]]:
 
 CHECKS: Mapping[str, Check] = {
     "broken_links": Check(
-        lambda vault: (
-            partial(_describe_link, vault, reference) for reference in broken_links(vault).value
-        ),
+        _find_broken_links,
         "Write the link that was meant. Call obsidian_edit_note with replace_text; for many of "
         "them, obsidian_batch.",
         is_broken=True,
     ),
     "unreadable": Check(
-        _find_unreadable, "Correct that line. Call obsidian_edit_note.", is_broken=True
+        _find_unreadable,
+        "Each finding says what repairs it, such as obsidian_edit_note.",
+        is_broken=True,
     ),
     "overdue_tasks": Check(
         _find_overdue_tasks,
         "Complete or postpone them. Call obsidian_update_task with name and line.",
     ),
     "missing_properties": Check(
-        lambda vault: vault.graph.evaluate(_missing_properties).value,
+        _find_missing_properties,
         "Set the property. Call obsidian_set_properties with names.",
     ),
     "alike_tags": Check(_find_alike_tags, "Keep one of them. Call obsidian_rename_tag."),
@@ -218,11 +250,11 @@ CHECKS: Mapping[str, Check] = {
         "Merge them, or delete one. Call obsidian_compose_notes or obsidian_delete_note.",
     ),
     "stubs": Check(
-        lambda vault: vault.graph.evaluate_texts(_stubs).value,
+        _find_stubs,
         "Complete or delete them. Call obsidian_edit_note or obsidian_delete_note.",
     ),
     "orphans": Check(
-        lambda vault: (partial(CheckFinding, path) for path in vault.graph.orphans().value),
+        _find_orphans,
         "Link to them. obsidian_link_mentions makes mentions links; obsidian_similar names alike "
         "notes.",
     ),

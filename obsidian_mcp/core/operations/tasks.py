@@ -29,6 +29,7 @@ from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read_t
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_task
 from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
@@ -41,6 +42,34 @@ if (
     from obsidian_mcp.core.vault.vault import Vault
 
 TOOL = "update_task"
+TEMPLATES_NAMED = 3
+"""Templates that an answer names whose tasks are left out."""
+
+
+def list_tasks(vault: Vault, request: ListRequest, query: str, page: Page) -> TaskPage:
+    """Return the tasks that a request and the lines of a query leave, without those of templates
+    unless the request or a line names a folder or note, or asks for paths; and say so (TASK-135).
+
+    Raises: InvalidArguments, QueryInvalid.
+    """
+    from .template_texts import TemplateTexts  # loaded when it is needed
+
+    if query.strip():  # which means what it means in the app
+        return find_tasks(vault, request, query, page)
+    templates = TemplateTexts(vault)
+    left_out: dict[str, None] = {}
+
+    def leaves_out(path: str) -> bool:
+        is_template = templates.has(path)
+        if is_template:
+            left_out[path] = None
+        return is_template
+
+    found = find_tasks(vault, replace(request, leaves_out=leaves_out), query, page)
+    if not left_out:
+        return found
+    named = name_first(list(left_out), TEMPLATES_NAMED, write=repr)
+    return replace(found, note=f"Tasks of templates are left out ({named}); name one with note.")
 
 
 def find_tasks(vault: Vault, request: ListRequest, query: str, page: Page) -> TaskPage:
@@ -272,6 +301,11 @@ class _VaultTasks:
             for path, fact in facts
             if could_be(fact.text, wanted)
         ]
+        if len(boxes) > 1:
+            from .template_texts import TemplateTexts  # loaded when it is needed
+
+            is_template = TemplateTexts(self._vault).has
+            boxes = [box for box in boxes if not is_template(box.path)] or boxes
         return self._vault.find(find_named(boxes, wanted, self.settings).path)
 
     def write(

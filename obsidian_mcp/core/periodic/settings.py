@@ -30,6 +30,9 @@ DEFAULT_FORMATS: Mapping[Period, str] = {
 _PERIODIC_NOTES: RuleSource = "periodic-notes"
 _CALENDAR = "calendar"
 TEMPLATER = "templater-obsidian"
+_QUICK_ADD = "quickadd"
+_MOST_NESTED = 20
+"""Choices of QuickAdd within choices."""
 
 
 class PeriodRule(NamedTuple):
@@ -82,6 +85,13 @@ class TemplaterSettings:
         return self.folder_templates.get("/", "")
 
 
+class QuickAddSettings(NamedTuple):
+    """The templates that QuickAdd makes notes from."""
+
+    folders: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+
+
 class PeriodicSettings(NamedTuple):
     """All settings of a vault for notes made by rule."""
 
@@ -92,6 +102,7 @@ class PeriodicSettings(NamedTuple):
     composer_template: str
     templater: TemplaterSettings | None
     """None where Templater is not enabled in the vault."""
+    quick_add: QuickAddSettings = QuickAddSettings()
     warnings: tuple[str, ...] = ()
 
 
@@ -139,7 +150,9 @@ def read_settings(
     `language` and `week_start` (a weekday) go before those of the vault.
     """
     files = _SettingsFiles(read_setting)
-    periodic, calendar, templater = files.load_plugins(_PERIODIC_NOTES, _CALENDAR, TEMPLATER)
+    periodic, calendar, templater, quick_add = files.load_plugins(
+        _PERIODIC_NOTES, _CALENDAR, TEMPLATER, _QUICK_ADD
+    )
     rules = _read_rules(files, periodic, calendar)
     of_calendar, of_app = calendar or Members(None), files.load_members("app.json")
     by_precedence = (of_app, of_calendar)
@@ -163,6 +176,7 @@ def read_settings(
         ),
         composer.text("template"),
         None if templater is None else _templater(templater),
+        QuickAddSettings() if quick_add is None else _quick_add(quick_add),
         files.warnings,
     )
 
@@ -220,6 +234,19 @@ def _templater(values: Members) -> TemplaterSettings:
         values.text("templates_folder"),
         {folder: template for folder, template in named.items() if template},
     )
+
+
+def _quick_add(values: Members) -> QuickAddSettings:
+    folders = (values.text("templateFolderPath"), *values.texts("templateFolderPaths"))
+    templates: list[str] = []
+    choices = [(choice, 0) for choice in map(Members, values.entries("choices"))]
+    for choice, depth in choices:
+        new_file = Members(choice.value("createFileIfItDoesntExist", {}))
+        templates += (choice.text("templatePath"), new_file.text("template"))
+        if depth < _MOST_NESTED:
+            inner = map(Members, choice.entries("choices"))
+            choices += [(inner_choice, depth + 1) for inner_choice in inner]
+    return QuickAddSettings(tuple(filter(None, folders)), tuple(filter(None, templates)))
 
 
 def _rule(

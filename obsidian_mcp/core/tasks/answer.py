@@ -122,6 +122,8 @@ class TaskPage:
     explanation: str | None = None
     incomplete: str | None = None
     """A sentence where the index was not current."""
+    note: str | None = None
+    """Which tasks are left out."""
 
 
 @dataclass(frozen=True, slots=True)

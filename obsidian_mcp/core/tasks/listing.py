@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from obsidian_mcp.core.calendar.days import PERIOD_FORMS, TASKS
@@ -51,6 +51,9 @@ class ListRequest:
     heading: str = ""
     text: str = ""
     blocked: bool | None = None
+    leaves_out: Callable[[str], bool] | None = None
+    """Whether the tasks of the note at a path are left out, where neither folder nor note is
+    named."""
 
 
 def list_filters(request: ListRequest, environment: Environment) -> Iterator[Filter]:
@@ -73,6 +76,9 @@ def list_filters(request: ListRequest, environment: Environment) -> Iterator[Fil
         yield by_path(lambda path: name_key(path).startswith(beginning), _UNEXPLAINED)
     if request.path:
         yield by_path(lambda path: path == request.path, _UNEXPLAINED)
+    leaves_out = request.leaves_out
+    if leaves_out is not None and not folder and not request.path:
+        yield by_path(lambda path: not leaves_out(path), _UNEXPLAINED)
     if request.heading:
         in_heading = contains(request.heading)
         yield _plain(lambda task: in_heading(task.place.heading or ""))
