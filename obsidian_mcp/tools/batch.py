@@ -27,7 +27,7 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 from .arguments import Argument, DryRun, VaultName
 from .offer import CONFIRM, PREFIX, offer_of
 from .outcome import Outcome
-from .paging import FILES_SHOWN, first_of, json_size, shown_diff
+from .paging import FILES_SHOWN, SHOWN_BYTES, first_of, json_size, shown_diff
 from .registry import TOOLS, Tool, call, tool
 
 if TYPE_CHECKING:
@@ -46,13 +46,14 @@ SAID_BY_ALL = {"tool", "path"}
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    calls: int
-    results: list[dict[str, Any]] | None
-    """What the answers of the calls say beside the files that they changed, with the number of the
-    call."""
     total: int
     """Files that were changed, or with dry_run would be."""
-    changed: list[str]
+    calls: int | None = None
+    results: list[dict[str, Any]] | None = None
+    """What the answers of the calls say beside the files that they changed, with the number of the
+    call."""
+    changed: list[str] | None = None
+    """The first of them; without those of a plan, whose dry run has named them."""
     more_changed: int | None = None
     diff: str | None = None
     """What would change; only with dry_run."""
@@ -64,12 +65,15 @@ def batch(
     calls: Annotated[
         list[dict[str, Any]],
         Argument(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]'),
-    ],
+    ] = [],  # noqa: B006  never changed
+    plan: Annotated[str, Argument(description="Instead: of a dry run")] = "",
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Batch:
     """Make several calls of writing tools as one change: all or none, one undo. Up to 100; a call
     sees what earlier ones made."""
+    if plan:
+        return _apply_plan(app.vaults.get(vault), plan, calls, dry_run=dry_run)
     if not 1 <= len(calls) <= MOST_CALLS:
         raise InvalidArguments(f"Give 1 to {MOST_CALLS} calls, not {len(calls)}.", argument="calls")
     read = [_read(app, number, given) for number, given in enumerate(calls, 1)]
@@ -96,14 +100,28 @@ def batch(
     )
     results = list(said_more) or None
     if not operations:
-        return Batch(len(calls), results, 0, [])
+        return Batch(0, len(calls), results, [])
     changed = list(
         dict.fromkeys(
             str(opened.catalog.path_of(one.disk)) for one in operations if _is_of_file(one)
         )
     )
-    diff = shown_diff(map(_lines, operations)) if dry_run else None
-    return Batch(len(calls), results, len(changed), *first_of(changed, FILES_SHOWN), diff=diff)
+    diff = shown_diff(map(_lines, operations), SHOWN_BYTES) if dry_run else None
+    return Batch(len(changed), len(calls), results, *first_of(changed, FILES_SHOWN), diff=diff)
+
+
+def _apply_plan(vault: Vault, plan: str, calls: list[dict[str, Any]], *, dry_run: bool) -> Batch:
+    """Make the change that a dry run has planned (PLAN-09). Raises: InvalidArguments,
+    ChangeNotFound, StaleEtag."""
+    if calls or dry_run:
+        raise InvalidArguments(
+            "plan is what a dry run has planned: give it alone, or calls.", argument="plan"
+        )
+    from obsidian_mcp.core.operations.plans import Plans
+
+    plans = vault.kept(Plans)
+    plans.apply(plan)
+    return Batch(len(plans.get(plan).by_path))
 
 
 def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:

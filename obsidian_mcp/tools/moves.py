@@ -10,9 +10,11 @@ from typing import Annotated, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.note.edits import End, Replacement
 from obsidian_mcp.core.operations import bulk, move
+from obsidian_mcp.core.operations.referrers import describe_reformed
 from obsidian_mcp.core.text.vault_path import link_warning
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.core.vault.planned_change import PlannedChange
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Name, Query, VaultName
@@ -49,6 +51,8 @@ class Moved:
     """Files whose links were rewritten."""
     more_updated: int | None = None
     diff: str | None = None
+    note: str | None = None
+    """How many links have another form now."""
     warnings: list[str] | None = None
 
 
@@ -74,14 +78,14 @@ def move_note(
         listed, _ = first_of(
             [MovedFile(source, target) for source, target in moved.moved.items()], FILES_SHOWN
         )
-        answer = _answer(moved, list(selection.warnings), dry_run=dry_run)
+        answer = _answer(opened, moved, list(selection.warnings), dry_run=dry_run)
         return replace(answer, files=len(moved.moved), moves=listed)
     if names or query:
         raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
     plan = partial(move.relocate, opened, name, to, update_links=update_links)
     moved = bulk.make(opened, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
-    answer = _answer(moved, [warning] if warning else [], dry_run=dry_run)
+    answer = _answer(opened, moved, [warning] if warning else [], dry_run=dry_run)
     is_renamed = moved.source.rpartition("/")[2] != moved.target.rpartition("/")[2]
     files = None if moved.source in moved.moved else len(moved.moved)
     return replace(
@@ -89,7 +93,7 @@ def move_note(
     )
 
 
-def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
+def _answer(vault: Vault, change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Moved:
     files, more_updated = first_of(change.rewritten, FILES_SHOWN)
     difference = shown_diff(change.diffs()) if dry_run else ""
     updated = [UpdatedFile(file.path, *first_of(file.lines, LINES_SHOWN)) for file in files]
@@ -99,6 +103,7 @@ def _answer(change: PlannedChange, warnings: list[str], *, dry_run: bool) -> Mov
         updated=updated,
         more_updated=more_updated,
         diff=difference or None,
+        note=describe_reformed(change, vault.settings),
         warnings=remarks,
     )
 
@@ -113,6 +118,8 @@ class Composed:
     """The first of the other files whose links follow."""
     more_updated: int | None = None
     diff: str | None = None
+    note: str | None = None
+    """How many links have another form now."""
     warnings: list[str] | None = None
 
 
@@ -169,7 +176,13 @@ def compose_notes(
     )
     created = any(isinstance(step, Create) for step in planned.steps)
     diff = shown_diff(planned.diffs()) if dry_run else None
-    warnings = [*planned.warnings] or None
     return Composed(
-        planned.source, planned.target, created, updated or None, more_updated, diff, warnings
+        planned.source,
+        planned.target,
+        created,
+        updated or None,
+        more_updated,
+        diff,
+        describe_reformed(planned, opened.settings),
+        [*planned.warnings] or None,
     )

@@ -5,7 +5,7 @@ and what the answer to a change shows (TOOL-31). A person on the command line ge
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice, takewhile, zip_longest
 from typing import Any, Final, TypeVar
@@ -37,8 +37,13 @@ FILES_SHOWN: Final = 50
 """Files that an answer about many of them names."""
 LINES_SHOWN: Final = 100
 """Lines of one file that an answer about many files names."""
-SHOWN_BYTES: Final = 600
+SHOWN_BYTES: Final = 4_096
 """UTF-8 of the lines that the answer to a change shows."""
+GIVEN_LINES: Final = 3
+"""Lines in a row that the call itself brought and that its answer repeats; of more, the first and
+the last."""
+GIVEN_CHARACTERS: Final = 200
+"""Of one such line."""
 COMPARED_BYTES: Final = 1_000_000
 """Of the files of one change whose lines are compared for its answer."""
 MOST_COMPARED_BYTES: Final = 16_000_000
@@ -103,15 +108,15 @@ def cut_diff(diffs: Iterable[str], limit: int = DIFF_CHARACTERS) -> str:
     return text
 
 
-def shown_diff(diffs: Iterable[str]) -> str:
-    """Return what would change: the difference of one file; of several, one line of each kind of
-    change and how many lines of how many files change so. Two lines change in one way where the
-    same words take the place of the same."""
+def shown_diff(diffs: Iterable[str], whole: int = SAMPLED_CHARACTERS) -> str:
+    """Return what would change: the difference of one file; of several, if it has more than `whole`
+    characters, one line of each kind of change and how many lines of how many files change so. Two
+    lines change in one way where the same words take the place of the same."""
     all_found = filter(None, diffs)
     if current_call.get().wants_all:
         return cut_diff(all_found)
     compared = list(islice(all_found, FILES_SHOWN))
-    if len(compared) < 2 or sum(map(len, compared)) <= SAMPLED_CHARACTERS:
+    if len(compared) < 2 or sum(map(len, compared)) <= whole:
         return cut_diff(compared)
     kinds = kinds_of_changes(compared)
     unshown_count = len(kinds) - KINDS_SHOWN
@@ -124,13 +129,14 @@ def shown_diff(diffs: Iterable[str]) -> str:
     return "".join(kinds[:KINDS_SHOWN] + remarks)
 
 
-def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
+def kinds_of_changes(diffs: Iterable[str], given_lines: Container[str] = ()) -> list[str]:
     """Return what changes in several files: moved and removed files, then one line of each kind of
-    change with how many lines of how many files change so, the most frequent first; blank lines
-    only where nothing else changes."""
+    change with how many lines of how many files change so, the most frequent first; added lines
+    that the call brought are counted, and blank lines only where nothing else changes."""
     kinds: dict[tuple[str, str], list[tuple[str, str]]] = {}
     """The lines of each kind, with their files."""
     described = []
+    given_count = 0
     for diff in filter(None, diffs):
         head, _, *lines = [
             line for line in f"{diff}\n".split("\n") if not line.startswith("\\ No newline")
@@ -138,6 +144,9 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
         if not head.startswith("--- a/"):  # a file that is moved or removed
             described.append(diff)
         for old, new in _changed_lines(lines):
+            if not old and new.strip() and new.strip() in given_lines:
+                given_count += 1
+                continue
             kind, sample = _kind(old, new)
             kinds.setdefault(kind, []).append((head.removeprefix("--- a/"), sample))
     blank = kinds.pop(("", ""), [])
@@ -157,6 +166,8 @@ def kinds_of_changes(diffs: Iterable[str]) -> list[str]:
             )
     for path, (first, *further_lines) in by_file.items():
         described += [f"{path}:\n{first}", *further_lines]
+    if given_count:
+        described.append(f"{write_count(given_count, 'line')} as given\n")
     return described
 
 
@@ -227,17 +238,12 @@ def changed_files(
     return ChangedFiles(len(files), changed, more_changed, diff, etag, list(warnings) or None)
 
 
-def _shorten(line: str) -> str:
-    """Return a line of a difference, of which the old and the new one fit an answer together."""
-    return cut_text(line, SHOWN_BYTES // 3, f"{MARK}\n")
-
-
 def change_made(
     change: Committed, arguments: Mapping[str, Any], answer: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return what the answer to a call says of its change (TOOL-31): its number, the lines that
-    changed or, of several files, how many lines changed alike, and line ends that are not LF; no
-    new text that the call itself brought, and no lines that the answer has as `old` and `new`."""
+    changed, and line ends that are not LF. New files that are what the call brought, and lines that
+    the answer has as `old` and `new`, are left out."""
     from obsidian_mcp.core.vault.operation import (
         Create,
         Write,
@@ -245,46 +251,76 @@ def change_made(
         is_of_text,
     )  # with the first change
 
-    argument_texts = {str(value).strip() for value in arguments.values() if isinstance(value, str)}
+    given_texts = [text.strip() for text in _texts_in(arguments)]
     texts = [
         operation
         for operation in change.operations
         if isinstance(operation, Write | Create) and is_of_text(operation)
     ]
+    data: dict[str, Any] = {"change": change.number}
+    if any(b"\r\n" in operation.after for operation in texts):
+        data["line_ends"] = "CRLF"
+    if "old" in answer or "plan" in arguments:
+        return data
     new_texts = [
         operation
         for operation in texts
         if isinstance(operation, Write)
-        or operation.after.decode("utf-8", "replace").strip() not in argument_texts
+        or operation.after.decode("utf-8", "replace").strip() not in given_texts
     ]
-    new_texts = [] if "old" in answer else new_texts
-    data: dict[str, Any] = {"change": change.number}
     compared = count_fitting((len(operation.after) for operation in new_texts), COMPARED_BYTES)
     if not compared and new_texts:
         first_size = len(new_texts[0].before) + len(new_texts[0].after)
         compared = int(first_size <= MOST_COMPARED_BYTES)
     diffs = [difference(operation, context=0) for operation in new_texts[:compared]]
-    if len(new_texts) == len(diffs) == 1:
-        _, _, lines = diffs[0].partition("\n+++ b/")  # the answer has the names of the file
-        pieces = [
-            _shorten(line) + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2])
-        ]
-    else:
-        pieces = kinds_of_changes(diffs)
+    given_lines = {line.strip() for text in given_texts for line in text.splitlines()}
+    is_whole = change.tool == "batch" or len(diffs) == 1
+    pieces = [_without_given(diff, given_lines, alone=len(texts) == 1) for diff in diffs]
+    if not is_whole or sum(map(byte_count, pieces)) > SHOWN_BYTES:
+        pieces = kinds_of_changes(diffs, given_lines if is_whole else ())
     piece_count = count_fitting(map(byte_count, pieces), SHOWN_BYTES)
     left_out = []
     if more := len(pieces) - piece_count:
-        left_out.append(
-            write_count(more, "line")
-            if len(new_texts) == 1
-            else f"{write_count(more, 'kind')} of changes"
-        )
+        left_out.append(f"{write_count(more, 'kind')} of changes")
     if unread := len(new_texts) - len(diffs):
         left_out.append(write_count(unread, "file"))
     if left_out:
         data["diff_left_out"] = " and ".join(left_out)
     if piece_count:
         data["diff"] = "".join(pieces[:piece_count])
-    if any(b"\r\n" in operation.after for operation in texts):
-        data["line_ends"] = "CRLF"
     return data
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    """Yield the strings in arguments of a call, also of the calls of a batch."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list | tuple):
+        for member in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(member)
+
+
+def _without_given(diff: str, given_lines: Container[str], *, alone: bool) -> str:
+    """Return the lines of a unified difference below the name of its file, which is left out where
+    it stands `alone`; of more than GIVEN_LINES in a row that the call brought, the ends."""
+    head, _, lines = diff.partition("\n+++ b/")
+    text = "" if alone else f"{head.removeprefix('--- a/')}:\n"
+    marked_lines = [
+        line + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2]) if line
+    ]
+    for is_given, run in groupby(marked_lines, lambda line: _is_given(line, given_lines)):
+        listed = list(map(_shorten if is_given else str, run))
+        if is_given and len(listed) > GIVEN_LINES:
+            listed = [listed[0], f"… {write_count(len(listed) - 2, 'line')} as given\n", listed[-1]]
+        text += "".join(listed)
+    return text
+
+
+def _is_given(line: str, given_lines: Container[str]) -> bool:
+    """Whether a line of a difference is one that is added and that the call brought."""
+    return line[0] == "+" and (not line[1:].strip() or line[1:].strip() in given_lines)
+
+
+def _shorten(line: str) -> str:
+    """Return a line that the call brought, cut."""
+    return cut_text(line, GIVEN_CHARACTERS, f"{MARK}\n")

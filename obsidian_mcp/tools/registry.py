@@ -34,11 +34,13 @@ from .paging import change_made, json_size
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.committed import Committed
+    from obsidian_mcp.core.vault.planned_change import Planned
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
 """Hosts that load tools as they are needed should have these from the start."""
 MODELS_ONLY = {"ui": {"visibility": ["model"]}}
 """Said of a tool to hosts that show views: they do not call it."""
+APPLIES_PLANS = "obsidian_batch"
 EVERY_VAULT = "*"
 """In place of a vault's name."""
 VAULTS_NAMED = 5
@@ -90,11 +92,13 @@ class Tool:
             return self._in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
         made: list[Committed] = []
+        planned: list[Planned] = []
         record = current_call.get()._replace(
             has_consent=has_agreed,
             hidden_text=app.hidden_text_reads.path,
             key=app.config.key,
             made=made,
+            planned=planned,
         )
         outer = current_call.set(record)
         try:
@@ -115,9 +119,25 @@ class Tool:
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
             data |= change_made(made[-1], given, data) | data
+        if planned and self.enveloped and not record.wants_all:
+            data |= self._keep_plan(app, given, planned[-1])
         text = result.text if isinstance(result, DocumentAnswer) else None
         picture = result if isinstance(result, PictureAnswer) else None
         return Outcome(data, text, document, self.enveloped, picture=picture, result=result)
+
+    def _keep_plan(self, app: App, given: Mapping[str, Any], planned: Planned) -> dict[str, Any]:
+        """Keep what a dry run would have changed; return its id and the tool that applies it, where
+        that may be called (PLAN-09)."""
+        if not planned.change.changes_anything or (
+            offer_of(app.config).find(APPLIES_PLANS) is None
+        ):
+            return {}
+        from obsidian_mcp.core.operations.plans import Plans  # with the first dry run
+
+        meant = {key: value for key, value in given.items() if key != "dry_run"} | {CONFIRM: True}
+        vault = app.vaults.get(given.get("vault") or "")
+        plan = vault.kept(Plans).keep(planned, lambda: self.call(app, meant))
+        return {"plan": plan.id, "apply_with": APPLIES_PLANS}
 
     def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
         """One call in each vault; the answers one after the other, each with its vault's name

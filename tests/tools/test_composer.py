@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -463,3 +464,59 @@ def test_a_merge_leaves_out_what_the_other_note_has_to_the_word(
     assert f"'B.md' has it: {left_out} of its headings, paragraphs and items." in str(answer["warnings"])
     run(app, "undo")
     assert files(app)["A.md"] == own
+
+
+@pytest.mark.parametrize(
+    ("old", "part", "left"),
+    [
+        ("# T\n\n## A\n\n### B\n\ntext\n\n## C\n\nend\n", "B", "# T\n\n## C\n\nend\n"),
+        ("# T\n\n## A\n\n- item ^b1\n\n## C\n\nend\n", "^b1", "# T\n\n## C\n\nend\n"),
+        ("# T\n\n## C\n\nend\n\n## A\n\none\ntwo\n", "lines 9-10", "# T\n\n## C\n\nend\n"),
+        ("# T\r\n\r\n## C\r\n\r\nend\r\n\r\n## A\r\n\r\none\r\n", "9-9", "# T\r\n\r\n## C\r\n\r\nend\r\n"),
+        ("# T\n\n## A\n\nkept\n\n### B\n\ntext\n", "B", "# T\n\n## A\n\nkept\n\n"),
+        # it was without text before
+        ("# T\n\n## Empty\n\n## A\n\ntext\n\n## C\n\nend\n", "A", "# T\n\n## Empty\n\n\n## C\n\nend\n"),
+        # the title of a note that has nothing else
+        ("# T\n\ntext\n", "3-3", "# T\n\n"),
+    ],
+)
+def test_an_extract_leaves_no_heading_without_text(opened: Opened, old: str, part: str, left: str) -> None:
+    """COMPOSE-9"""
+    app = opened({"Old.md": old})
+    run(app, action="extract", name="Old", part=part, into="New", leave="nothing")
+    assert files(app)["Old.md"] == left
+    run(app, "undo")
+    run(app, action="extract", name="Old", part=part, into="New")
+    for heading in re.findall("^##+ .*$", old, re.MULTILINE):  # the link is text
+        assert heading in files(app)["Old.md"] + files(app)["New.md"]
+
+
+def test_a_lane_of_a_board_may_be_empty(opened: Opened) -> None:
+    """COMPOSE-9"""
+    board = "---\nkanban-plugin: board\n---\n\n## Doing\n\n- [ ] oars ^b1\n\n## Done\n\n- [x] tar\n"
+    app = opened({"Old.md": board})
+    run(app, action="extract", name="Old", part="^b1", into="New", leave="nothing")
+    assert "## Doing\n" in files(app)["Old.md"]
+
+
+def test_a_heading_to_which_a_link_leads_stays_without_text_and_is_named(opened: Opened) -> None:
+    """COMPOSE-9"""
+    app = opened({"Old.md": "## A\n\ntext\n\n## C\n\nend [[#C]]\n", "Other.md": "[[Old#A]]"})
+    answer = run(app, action="extract", name="Old", part="lines 3-3", into="New", leave="nothing")
+    assert files(app)["Old.md"] == "## A\n\n\n## C\n\nend [[#C]]\n"
+    assert answer["warnings"] == ["Without text now, and kept because links lead there: A."]
+
+
+def test_a_merge_brings_no_heading_whose_text_the_other_note_has(opened: Opened) -> None:
+    """COMPOSE-9"""
+    notes = {
+        "A.md": "# A\n\n## Log\n\nsame\n\n## More\n\n### Deep\n\nsame\n\n"
+        "## Linked\n\nsame\n\n## Empty\n\n## New\n\nnew\n",
+        "B.md": "# B\n\n## Log\n\nsame\n",
+        "C.md": "[[A#Log]] [[A#Linked]]\n",
+    }
+    app = opened(notes, **LOCAL)
+    answer = run(app, action="merge", name="A", into="B")
+    assert files(app)["B.md"] == "# B\n\n## Log\n\nsame\n\n# A\n\n## Linked\n\n## Empty\n\n## New\n\nnew\n"
+    assert files(app)["C.md"] == "[[B#Log]] [[B#Linked]]\n"
+    assert any("6 of its headings, paragraphs and items" in warning for warning in answer["warnings"])

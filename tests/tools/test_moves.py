@@ -497,3 +497,24 @@ def test_a_new_attachment_changes_no_note_and_names_those_whose_links_it_takes_o
     (warning,) = run(app, "add_attachment", name="p.png", data="AAAA")["warnings"]
     assert "lead to the new one now, in s.md." in warning
     assert contents(app.vaults.get().files.root)["s.md"] == b"![[p.png]]"
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_move_says_how_many_links_changed_their_form(opened: Opened, several: bool) -> None:
+    """RENAME-16: else an assistant changes them back by hand"""
+    notes = {
+        "Work/Old/Plan.md": "[X](../../People/X.md) [[../../People/X]] [[Y]]\n",
+        "People/X.md": "[plan](../Work/Old/Plan.md)\n",
+        "Y.md": "[[Plan]]\n",
+    }
+    app = opened(notes, app={"newLinkFormat": "shortest"})
+    what = {"names": ["Plan"]} if several else {"name": "Plan"}
+
+    planned = run(app, "move_note", **what, to="Archive/", dry_run=True)
+    moved = run(app, "move_note", **what, to="Archive/")
+
+    assert moved["note"] == planned["note"]
+    assert moved["note"].startswith("3 links changed form, as ../Work/Old/Plan.md to Plan.md: ")
+    assert "'shortest'" in moved["note"]
+    again = run(app, "move_note", name="Y", to="Z")
+    assert "note" not in again

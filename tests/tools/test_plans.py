@@ -11,6 +11,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.operations.plans import MOST_PLANS, Plans
+from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.core.vault.operation import Write
 from obsidian_mcp.errors import (
     ChangeNotFound,
@@ -337,3 +338,52 @@ def test_what_cannot_be_planned_is_said(app: App) -> None:
         run(app, "show_changes", tool="edit_note", change=1)
     with pytest.raises(UnknownTool):
         run(app, "show_nothing")
+
+
+@pytest.mark.parametrize("name", [tool.name for tool in TOOLS.values() if "dry_run" in tool.parameters])
+def test_what_a_dry_run_has_planned_is_made_by_one_short_call(app: App, basic: Path, name: str) -> None:
+    """PLAN-09: for every tool that has a dry run."""
+    tool, before = name.removeprefix("obsidian_"), contents(basic)
+
+    planned = run(app, tool, **CALLS[tool], dry_run=True)
+    assert contents(basic) == before
+    assert planned["apply_with"] == "obsidian_batch"
+    applied = run(app, "batch", plan=planned["plan"])
+
+    assert applied["total"] >= 1
+    assert applied.keys() <= {"total", "change", "line_ends"}  # the dry run has shown the lines
+    made = contents(basic)
+    assert run(app, "history")["changes"][0]["tool"] == tool
+    run(app, "undo", change=applied["change"])
+    run(app, tool, **CALLS[tool])
+    assert kept(contents(basic)) == kept(made) != kept(before)
+
+
+def test_a_dry_run_that_changes_nothing_gives_no_plan_and_neither_does_one_for_people(app: App) -> None:
+    """PLAN-09"""
+    same = run(
+        app, "edit_note", name="Home", operation="replace_text", find="Home", content="Home", all=True, dry_run=True
+    )
+    assert "plan" not in same
+    with call_with(wants_all=True):
+        shown = run(app, "edit_note", name="Home", operation="append", content="x", dry_run=True)
+    assert "plan" not in shown
+    small = app.replace(config=app.config.replace(tools="core"))
+    told = call(small, "obsidian_edit_note", {"name": "Home", "operation": "append", "content": "x", "dry_run": True})
+    assert "plan" not in told.data  # nothing that it is offered could apply it
+
+
+def test_a_plan_of_a_dry_run_is_refused_when_the_note_has_changed_and_beside_calls(app: App, basic: Path) -> None:
+    """PLAN-09"""
+    planned = run(app, "edit_note", name="Home", operation="append", content="x", dry_run=True)
+    (basic / "Home.md").write_text("another text\n", encoding="utf-8", newline="\n")
+
+    with pytest.raises(StaleEtag, match=r"Home\.md"):
+        run(app, "batch", plan=planned["plan"])
+    with pytest.raises(InvalidArguments, match="alone"):
+        run(app, "batch", plan=planned["plan"], dry_run=True)
+    with pytest.raises(ChangeNotFound, match="no plan"):
+        run(app, "batch", plan="p_none")
+    with pytest.raises(InvalidArguments, match="1 to 100"):
+        run(app, "batch")
+    assert (basic / "Home.md").read_text(encoding="utf-8") == "another text\n"

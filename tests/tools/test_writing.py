@@ -247,8 +247,65 @@ def test_an_answer_shows_what_changed_and_under_which_number(app: App, basic: Pa
     assert added["diff"] == "@@ -2,0 +3 @@\n+three\r\n"
     assert added["line_ends"] == "CRLF"
     assert "line_ends" not in many
-    assert 400 < len(many["diff"].encode()) <= 600
-    assert many["diff_left_out"] == f"{401 - many['diff'].count(chr(10))} lines"
+    assert many["diff"] == "Long.md:\n200 lines as:\n-line 0 of a long note\n+row 0 of a long note\n"
+    assert "diff_left_out" not in many
+
+
+def test_what_a_batch_changed_is_in_its_answer_whole_up_to_4_kb(app: App, basic: Path) -> None:
+    """TOOL-31: without it, assistants read every note again"""
+    names = [f"Meeting {number:02}" for number in range(12)]
+    for number, name in enumerate(names):
+        text = f"# Talk {number}\n\nWe met in room {number} and spoke of matter {number}.\n\n- [ ] item {number}\n"
+        (basic / f"{name}.md").write_text(text, encoding="utf-8", newline="\n")
+    calls = [
+        {
+            "tool": "edit_note",
+            "name": name,
+            "operation": "replace_text",
+            "find": f"room {number}",
+            "content": f"hall {number}",
+        }
+        for number, name in enumerate(names)
+    ]
+    calls += [{"tool": "edit_note", "name": name, "operation": "append", "content": "See you."} for name in names[:5]]
+    calls.append({"tool": "create_note", "name": "Minutes", "content": "# Minutes\n\nof all\n"})
+
+    made = run(app, "batch", calls=calls)
+
+    assert "diff_left_out" not in made
+    for number, name in enumerate(names):
+        assert f"{name}.md:\n@@ -3 +3 @@\n-We met in room {number} and spoke" in made["diff"]
+        assert f"+We met in hall {number} and spoke of matter {number}.\n" in made["diff"]
+    assert made["diff"].count("+See you.\n") == 5
+    assert "Minutes" not in made["diff"]  # it is what the call brought
+    assert len(made["diff"].encode()) <= 4096
+
+
+def test_beyond_4_kb_each_kind_of_change_is_in_the_answer(app: App, basic: Path) -> None:
+    """TOOL-31"""
+    for number in range(60):
+        text = f"# Note {number}\n\nThe old mill stands by the river, and note {number} says so at length.\n\nend\n"
+        (basic / f"Old {number:02}.md").write_text(text, encoding="utf-8", newline="\n")
+    calls = [
+        {"tool": "replace", "query": "path:Old", "find": "old mill", "content": "new mill"},
+        {"tool": "replace", "query": "path:Old", "find": "end", "content": "fin"},
+    ]
+
+    made = run(app, "batch", calls=calls)
+
+    assert made["diff"].count("60 lines in 60 files") == 2
+    assert "diff_left_out" not in made
+
+
+def test_lines_that_the_call_brought_are_not_sent_back_in_full(app: App, basic: Path) -> None:
+    """TOOL-31"""
+    lines = [f"Line {number} of a long text that somebody dictated" for number in range(40)]
+
+    run(app, "create_note", name="Dictated", content="# Dictated\n")
+    added = run(app, "edit_note", name="Dictated", operation="append", content="\n".join(lines))
+
+    assert f"+{lines[0]}\n… 38 lines as given\n+{lines[-1]}" in added["diff"]
+    assert "diff_left_out" not in added
 
 
 @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"])
@@ -265,16 +322,18 @@ def test_a_file_without_lines_shows_none_and_has_no_line_ends(app: App, name: st
     assert planned["diff"] == f"{alone['path']}: {len(data)} bytes that are no text\n"
 
 
-def test_a_mark_of_no_newline_counts_with_its_line_and_one_is_one_line(app: App, basic: Path) -> None:
+def test_of_a_very_wide_line_what_changes_is_shown_and_a_mark_of_no_newline_with_its_line(
+    app: App, basic: Path
+) -> None:
     """TOOL-31"""
-    (basic / "Wide.md").write_text("a old\u2028" + "é" * 300, encoding="utf-8", newline="\n")
+    (basic / "Wide.md").write_text("a old\u2028" + "é" * 3000, encoding="utf-8", newline="\n")
     (basic / "Odd\u2028name.md").write_text("old", encoding="utf-8", newline="\n")
 
     wide = run(app, "replace", query="path:Wide", find="old", content="new")
     odd = run(app, "replace", query="path:Odd", find="old", content="new")
 
-    assert wide["diff_left_out"] == "1 line"
-    assert [line[:1] for line in wide["diff"].split("\n")] == ["@", "-", "\\", ""]
+    around = "\u2028" + "é" * 59 + "\n"
+    assert wide["diff"] == f"Wide.md:\n-a old{around}+a new{around}"
     assert odd["diff"] == ("@@ -1 +1 @@\n-old\n\\ No newline at end of file\n+new\n\\ No newline at end of file\n")
     assert "diff_left_out" not in odd
 
@@ -311,7 +370,7 @@ def test_a_change_of_many_files_says_how_many_lines_of_how_many_changed_alike(ap
         "30 lines in 30 files, as in Old 00.md:\n-0 one\n+0 1\nOld 30.md:\n-one and one\n+1 and 1\n-onely\n+1ly\n"
     )
     assert "diff_left_out" not in made
-    assert batch["diff"] == "Old 01.md:\n+three\nFresh.md:\n+# Fresh\n+text\n"
+    assert batch["diff"] == "Old 01.md:\n@@ -2,0 +3 @@\n+three\n"
 
 
 def test_of_a_very_large_text_no_lines_are_compared_for_the_answer(app: App, basic: Path) -> None:

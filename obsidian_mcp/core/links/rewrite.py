@@ -50,6 +50,14 @@ class Skipped(NamedTuple):
     """One sentence."""
 
 
+class Reformed(NamedTuple):
+    """A link whose path is written in another form than before: relative, from the vault's folder,
+    or a bare name."""
+
+    old: str
+    new: str
+
+
 class FileEdits(NamedTuple):
     """The edits of one file, in the order of its text, which do not overlap.
 
@@ -59,6 +67,7 @@ class FileEdits(NamedTuple):
     path: VaultPath
     edits: tuple[Edit, ...]
     skipped: tuple[Skipped, ...] = ()
+    reformed: tuple[Reformed, ...] = ()
 
 
 class After:
@@ -142,7 +151,8 @@ def plan(
     for referrer in referrers:
         file = file_edits(referrer, change.rewrite_link, change.rewrite_card)
         if file.edits or file.skipped:
-            yield file
+            yield file._replace(reformed=tuple(change.reformed))
+        change.reformed.clear()
 
 
 def file_edits(
@@ -206,6 +216,8 @@ class _NameChange:
 
     Many notes of a folder have the same links.
     """
+    reformed: list[Reformed] = field(default_factory=list)
+    """The links of the file in hand that get another form."""
 
     def rewrite_card(self, card: CardPath) -> list[Edit]:
         target = self.before.at(card.path.value)
@@ -253,7 +265,10 @@ class _NameChange:
             return [self._as_markdown(place, goal, home, names)]
         if stays and name_key(path) == name_key(clean(link.path)):
             return []
-        return [path_edit(place, path), *_display_edit(place, path, names)]
+        edits = [path_edit(place, path), *_display_edit(place, path, names)]
+        if _form_of(path) != _form_of(clean(link.path)):
+            self.reformed.append(Reformed(link.path, path))
+        return edits
 
     def _resolve(self, source: VaultPath, path: str, *, after: bool = False) -> VaultPath | None:
         key = after, parent(source), path
@@ -366,6 +381,11 @@ def is_percent_encoded(raw: str) -> bool:
     return any(
         raw[at + 1 : at + 2] in "89abcdefABCDEF" for at, char in enumerate(raw[:-2]) if char == "%"
     )
+
+
+def _form_of(path: str) -> tuple[bool, bool]:
+    """Return whether a link's path is relative to its note, and whether it names folders."""
+    return is_relative(path), "/" in path
 
 
 def _file_name(path: str) -> str:

@@ -14,7 +14,8 @@ from obsidian_mcp.core.links.rewrite import After, join_by_file, order_edits
 from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, End, Replacement, apply
-from obsidian_mcp.core.note.subpath import heading_for_link, id_span
+from obsidian_mcp.core.note.emptied_sections import remove_emptied_sections
+from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, id_span
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import (
     VaultPath,
@@ -33,7 +34,14 @@ from .composer import check_are_notes, fill_composer_template
 from .joined_text import find_inserted, join
 from .mistaken_links import warn_of_mistaken_links
 from .new_file import displaced_links
-from .referrers import applied, linking, referrers_of, unread_links
+from .referrers import (
+    applied,
+    linked_headings,
+    linking,
+    listed,
+    referrers_of,
+    unread_links,
+)
 
 _BLANK_BEFORE = re.compile(r"\n[ \t]*\r?\n\Z")
 _TEXT_NEXT = re.compile(r"(?:(?<!\n)[ \t]*\r?\n)?[ \t]*[^\s]")
@@ -73,7 +81,9 @@ def extract(
     text = fill_composer_template(vault, text, source.path, target)
     links = _plan_links(vault, extraction, is_new=there is None, update_links=update_links)
     warnings += links.warnings
-    remaining = _remaining(vault, extraction, links.in_source, left, before.text.newline)
+    remaining, needed = _remaining(vault, extraction, links.in_source, left, before.text.newline)
+    if needed:
+        warnings.append(f"Without text now, and kept because links lead there: {listed(needed)}.")
     own_files, created = [rewritten(before, remaining)], []
     if there is None:
         data = _new_note(text, parsed.body, before.text.newline)
@@ -92,7 +102,12 @@ def extract(
     warnings += unread_links(vault) if update_links else []
     remarks = (*warnings, *links.rewriting.warnings, *vault.settings.warnings)
     return PlannedChange(
-        (*own_files, *links.rewriting.rewritten), tuple(created), remarks, source.path, target
+        (*own_files, *links.rewriting.rewritten),
+        tuple(created),
+        remarks,
+        links.rewriting.reformed,
+        source.path,
+        target,
     )
 
 
@@ -158,9 +173,10 @@ def _remaining(
     link_edits: Sequence[Edit],
     left: Replacement,
     newline: str,
-) -> str:
+) -> tuple[str, list[str]]:
     """Return the text of the note that the part leaves: with what is `left` in the part's place,
-    and with the footnotes that are still needed there."""
+    and with the footnotes that are still needed there; and the headings that have no text any more
+    and stay because links lead to them (COMPOSE-9)."""
     parsed, span, notes = extraction.parsed, extraction.span, extraction.footnotes
     body = parsed.body
     kept_footnotes = newline.join(
@@ -177,7 +193,14 @@ def _remaining(
         )
     left_edit = _left(body, span, link, kept_footnotes)
     gone = footnotes.removals(body, notes.removed)
-    return apply(body, order_edits([*link_edits, left_edit, *gone]))
+    linked = linked_headings(vault, extraction.source, parsed)
+    emptied = remove_emptied_sections(
+        body,
+        order_edits([*link_edits, left_edit, *gone]),
+        lambda heading: heading_key(heading.text) in linked,
+    )
+    needed = [heading.text for heading in emptied.kept if heading_key(heading.text) in linked]
+    return apply(body, emptied.edits), needed
 
 
 def _new_note(text: str, body: str, newline: str) -> bytes:

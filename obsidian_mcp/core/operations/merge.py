@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterator
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.edits import merge_properties
+from obsidian_mcp.core.links.rewrite import order_edits
 from obsidian_mcp.core.note import footnotes, parser
 from obsidian_mcp.core.note.edits import Edit, End, apply
+from obsidian_mcp.core.note.emptied_sections import remove_emptied_sections
+from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import (
     basename,
@@ -26,7 +29,7 @@ from obsidian_mcp.errors import (
 from .composer import check_are_notes, fill_composer_template
 from .joined_text import find_inserted, join
 from .mistaken_links import warn_of_mistaken_links
-from .referrers import rewrite_links
+from .referrers import linked_headings, rewrite_links
 from .stale_names import lost_bookmarks
 
 _KINDS = frozenset(("paragraph", "code", "callout", "blockquote", "table", "math"))
@@ -57,7 +60,8 @@ def merge(
     text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
     has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
     names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
-    text, left_out = _without_repeats(text, there, names_of_both)
+    linked = linked_headings(vault, source.path, parser.parse(own))
+    text, left_out = _without_repeats(text, there, names_of_both, linked)
     text = fill_composer_template(vault, text, source.path, target.path)
     body = join(there, text, position)
     if read is not None and read.values:
@@ -79,7 +83,14 @@ def merge(
     if left_out:
         parts = f"{left_out} of its headings, paragraphs and items"
         remarks += (f"Left out, because {str(target.path)!r} has it: {parts}.",)
-    return PlannedChange((merged, *further_files), (removed,), remarks, source.path, target.path)
+    return PlannedChange(
+        (merged, *further_files),
+        (removed,),
+        remarks,
+        rewriting.reformed,
+        source.path,
+        target.path,
+    )
 
 
 def _before_and_after(
@@ -92,15 +103,23 @@ def _before_and_after(
     return content, content.text.body
 
 
-def _without_repeats(text: str, there: str, names: Collection[str]) -> tuple[str, int]:
+def _without_repeats(
+    text: str, there: str, names: Collection[str], linked: frozenset[str]
+) -> tuple[str, int]:
     """Return a text without the blocks and items that a note has to the word, and without headings
-    that say one of some names; and how many were left out."""
-    present = {_words(there, span) for span in _pieces(parser.parse(there))}
+    that say one of some names or have no text any more, unless links need them; and how many were
+    left out. `linked`: the keys of headings to which links lead."""
+    other = parser.parse(there)
+    present = {_words(there, span) for span in _pieces(other)}
+    only_here = linked.difference(heading_key(heading.text) for heading in other.outline)
     note = parser.parse(text)
     repeated = [span for span in _pieces(note) if _words(text, span) in present]
     repeated += [heading.span for heading in note.outline if heading.text.strip() in names]
     cut = [Edit(_with_blanks(text, span), "") for span in repeated]
-    return apply(text, cut), len(cut)
+    emptied = remove_emptied_sections(
+        text, cut, lambda heading: heading_key(heading.text) in only_here
+    )
+    return apply(text, order_edits(emptied.edits)), len(cut) + len(emptied.removed)
 
 
 def _with_blanks(text: str, span: Span) -> Span:

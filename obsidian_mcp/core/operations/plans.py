@@ -172,8 +172,11 @@ class Plans:
     def draft(self, make: Callable[[], object]) -> Plan | None:
         """Run a call up to its first write and keep what it would have changed; None where it would
         change nothing."""
-        if (planned := _planned(make)) is None:
-            return None
+        planned = _planned(make)
+        return None if planned is None else self.keep(planned, make)
+
+    def keep(self, planned: Planned, make: Callable[[], object]) -> Plan:
+        """Keep what a call would have changed; `make` makes the call."""
         files = self._vault.files
         leaving = (
             operation
@@ -210,8 +213,7 @@ class Plans:
         if plan is None or plan.expires <= self._clock():
             raise ChangeNotFound(
                 f"There is no plan {plan_id!r}: plans end after {KEEP_SECONDS // 60} minutes, "
-                "and with the server. "
-                "Nothing was changed. Plan the change again with obsidian_show_changes.",
+                "and with the server. Nothing was changed. Plan the change again.",
                 plan=plan_id,
             )
         return plan

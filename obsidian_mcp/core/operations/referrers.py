@@ -10,12 +10,15 @@ from dataclasses import replace
 
 from obsidian_mcp import errors
 from obsidian_mcp.core.files.file_entry import FileContent
+from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.links import link_spans, rewrite
+from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import apply
+from obsidian_mcp.core.note.subpath import heading_key, segments
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import Lines
+from obsidian_mcp.core.text.text import Lines, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.rewritten import Rewritten
@@ -86,7 +89,9 @@ def applied(
         else []
     )
     rewritten_files = []
+    reformed: list[tuple[str, str]] = []
     for edits in planned:
+        reformed += edits.reformed
         content = contents[edits.path]
         body = content.text.body
         if changes := [edit for edit in edits.edits if edit.span.slice(body) != edit.text]:
@@ -99,7 +104,27 @@ def applied(
             f"{edits.path}: {skipped.original} was left as it is. {skipped.reason}"
             for skipped in edits.skipped
         ]
-    return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings))
+    return PlannedChange(tuple(rewritten_files), warnings=tuple(warnings), reformed=tuple(reformed))
+
+
+def describe_reformed(change: PlannedChange, settings: AppSettings) -> str | None:
+    """Return a sentence that says how many links have another form now, and why (RENAME-16)."""
+    if not change.reformed:
+        return None
+    old, new = change.reformed[0]
+    return (
+        f"{write_count(len(change.reformed), 'link')} changed form, as {old} to {new}: the vault's "
+        f"setting {settings.new_link_format!r} writes links so, and they lead where they led."
+    )
+
+
+def linked_headings(vault: Vault, path: VaultPath, note: parser.Note) -> frozenset[str]:
+    """Return the keys of the headings of a note to which links lead, its own ones too."""
+    subpaths = [
+        *(link.link.subpath for link in vault.graph.backlinks(path).value),
+        *(link.subpath for link in note.links if not link.path),
+    ]
+    return frozenset(heading_key(part) for subpath in subpaths for part in segments(subpath))
 
 
 SHOWN = 10

@@ -163,6 +163,8 @@ class CallRecord(NamedTuple):
     """The call only plans its change: a commit raises `Planned` in place of writing."""
     made: list[Any] | None = None
     """Collects every change that the call has made (`Committed` of core/vault/changes.py)."""
+    planned: list[Any] | None = None
+    """Collects what a dry run would have changed (`Planned` of core/vault/planned_change.py)."""
     wants_all: bool = False
     """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 

@@ -22,6 +22,8 @@ class PlannedChange:
     steps: tuple[Operation, ...] = ()
     """What is made, moved and removed then."""
     warnings: tuple[str, ...] = ()
+    reformed: tuple[tuple[str, str], ...] = ()
+    """The paths of links that are written in another form, before and after (RENAME-16)."""
     source: VaultPath = _NOTHING
     """The note or folder that is moved, merged or divided; empty for changes of other kinds."""
     target: VaultPath = _NOTHING
@@ -40,6 +42,14 @@ class PlannedChange:
     @property
     def operations(self) -> tuple[Operation, ...]:
         return (*(file.operation for file in self.rewritten), *self.steps)
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether a file is not as before when the change is made."""
+        return any(
+            not isinstance(operation, Write) or operation.after != operation.before
+            for operation in self.operations
+        )
 
     def diffs(self) -> Iterator[str]:
         """Yield what is written anew or changes in every text, the new files first."""

@@ -17,7 +17,7 @@ from obsidian_mcp.core.files.name_errors import ambiguous
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
-from obsidian_mcp.core.text.call import call_with
+from obsidian_mcp.core.text.call import call_with, current_call
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
@@ -326,12 +326,16 @@ class Vault(VaultFiles):
 
     def check(self, tool: str, operations: Sequence[Operation]) -> None:
         """Raise what `commit` would raise, but for a person's consent; nothing is written
-        (POL-17)."""
+        (POL-17), and the call keeps what would have been."""
         from .planned_change import Planned
 
         if operations:
-            with call_with(is_planning=True, has_consent=True), suppress(Planned):
-                self.commit(tool, operations)
+            try:
+                with call_with(is_planning=True, has_consent=True):
+                    self.commit(tool, operations)
+            except Planned as planned:
+                if (kept_plans := current_call.get().planned) is not None:
+                    kept_plans.append(planned)
 
     def attempts(self) -> Iterator[Attempt]:
         """Yield attempts to change one file; see `Attempt`."""
