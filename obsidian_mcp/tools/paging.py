@@ -251,7 +251,6 @@ def change_made(
         is_of_text,
     )  # with the first change
 
-    given_texts = [text.strip() for text in _texts_in(arguments)]
     texts = [
         operation
         for operation in change.operations
@@ -262,13 +261,14 @@ def change_made(
         data["line_ends"] = "CRLF"
     if "old" in answer or "plan" in arguments:
         return data
+    given_texts = _texts_in(arguments)
     new_texts = [
         operation
         for operation in texts
         if isinstance(operation, Write)
         or operation.after.decode("utf-8", "replace").strip() not in given_texts
     ]
-    compared = count_fitting((len(operation.after) for operation in new_texts), COMPARED_BYTES)
+    compared = count_fitting([len(operation.after) for operation in new_texts], COMPARED_BYTES)
     if not compared and new_texts:
         first_size = len(new_texts[0].before) + len(new_texts[0].after)
         compared = int(first_size <= MOST_COMPARED_BYTES)
@@ -276,14 +276,20 @@ def change_made(
     given_lines = {line.strip() for text in given_texts for line in text.splitlines()}
     is_whole = change.tool == "batch" or len(diffs) == 1
     pieces = [_without_given(diff, given_lines, alone=len(texts) == 1) for diff in diffs]
-    if not is_whole or sum(map(byte_count, pieces)) > SHOWN_BYTES:
+    if not is_whole or byte_count("".join(pieces)) > SHOWN_BYTES:
         pieces = kinds_of_changes(diffs, given_lines if is_whole else ())
+    return data | _fit_pieces(pieces, len(new_texts) - len(diffs))
+
+
+def _fit_pieces(pieces: Sequence[str], unread_count: int) -> dict[str, str]:
+    """Return what an answer shows of what changed, and what it leaves out."""
+    data: dict[str, str] = {}
     piece_count = count_fitting(map(byte_count, pieces), SHOWN_BYTES)
     left_out = []
     if more := len(pieces) - piece_count:
         left_out.append(f"{write_count(more, 'kind')} of changes")
-    if unread := len(new_texts) - len(diffs):
-        left_out.append(write_count(unread, "file"))
+    if unread_count:
+        left_out.append(write_count(unread_count, "file"))
     if left_out:
         data["diff_left_out"] = " and ".join(left_out)
     if piece_count:
@@ -291,23 +297,28 @@ def change_made(
     return data
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    """Yield the strings in arguments of a call, also of the calls of a batch."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping | list | tuple):
-        for member in value.values() if isinstance(value, Mapping) else value:
-            yield from _texts_in(member)
+def _texts_in(arguments: Mapping[str, Any]) -> list[str]:
+    """Return the strings in the arguments of a call, stripped, also of the calls of a batch."""
+    texts, pending = [], [*arguments.values()]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, str):
+            texts.append(value.strip())
+        elif isinstance(value, Mapping | list | tuple):
+            pending += value.values() if isinstance(value, Mapping) else value
+    return texts
 
 
 def _without_given(diff: str, given_lines: Container[str], *, alone: bool) -> str:
     """Return the lines of a unified difference below the name of its file, which is left out where
     it stands `alone`; of more than GIVEN_LINES in a row that the call brought, the ends."""
     head, _, lines = diff.partition("\n+++ b/")
-    text = "" if alone else f"{head.removeprefix('--- a/')}:\n"
-    marked_lines = [
-        line + mark for line, mark in _LINE_OF_DIFF.findall(lines.partition("\n")[2]) if line
-    ]
+    name = "" if alone else f"{head.removeprefix('--- a/')}:\n"
+    lines = lines.partition("\n")[2]
+    if len(lines) <= GIVEN_CHARACTERS:
+        return name + lines
+    text = name
+    marked_lines = [line + mark for line, mark in _LINE_OF_DIFF.findall(lines) if line]
     for is_given, run in groupby(marked_lines, lambda line: _is_given(line, given_lines)):
         listed = list(map(_shorten if is_given else str, run))
         if is_given and len(listed) > GIVEN_LINES:
