@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp import __version__
+from obsidian_mcp.core.index.schema import SCHEMA
 
 ROOT = Path(__file__).parent.parent
 
@@ -253,3 +254,18 @@ def test_a_thread_that_works_again_and_again_is_a_worker() -> None:
         "vaults.py",
         "worker.py",
     }
+
+
+def test_no_sql_on_the_tables_of_the_index_stands_outside_of_the_package_of_the_index() -> None:
+    tables = {match[1] for sql in SCHEMA if (match := re.match(r"CREATE (?:VIRTUAL )?TABLE (\w+)", sql))}
+    assert {"files", "links", "search", "state", "texts", "words"} <= tables
+    statement = re.compile(rf"\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+(?:{'|'.join(sorted(tables))})\b")
+    strangers = {file for file in sources() if not file.startswith("core/index/")}
+
+    assert {file for file in strangers if any(map(statement.search, texts_in(syntax_tree(file))))} == set()
+    assert any(map(statement.search, texts_in(syntax_tree("core/index/rows.py"))))
+
+
+def texts_in(tree: ast.Module) -> list[str]:
+    """Return the literals of a file."""
+    return [text_of(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr)]

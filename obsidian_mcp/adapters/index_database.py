@@ -5,7 +5,6 @@ written, the index is temporary."""
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import sqlite3
 import threading
@@ -304,7 +303,6 @@ class IndexDatabase:
             if found == 0:
                 for statement in self._schema:
                     connection.execute(statement)
-                connection.execute("INSERT INTO state VALUES (?, 0)", (os.urandom(8).hex(),))
                 connection.execute(f"PRAGMA user_version={self._version}")
 
 

@@ -12,6 +12,7 @@ from .rows import TABLES
 
 SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
+    "INSERT INTO state VALUES (lower(hex(randomblob(8))), 0)",
     """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB,
     size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL,
     changed INTEGER NOT NULL)""",
