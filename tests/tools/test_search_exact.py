@@ -411,3 +411,11 @@ def test_a_property_that_no_note_has_is_named_where_nothing_is_found(linked: App
     answer = call(linked, "obsidian_search", {"query": query}).data
     assert answer["total"] == 0
     assert (answer.get("note") or "").startswith(note) if note else "note" not in answer
+
+
+@pytest.mark.parametrize(("escape", "column"), [(r"\01", 6), (r"[\7]", 7), (r"\c1", 6)])
+def test_an_escape_that_would_be_read_as_other_text_is_refused_at_its_place(app: App, escape: str, column: int) -> None:
+    """QUERY-30, QUERY-32"""
+    with pytest.raises(QueryInvalid, match=f"cannot be read at column {column} ") as refused:
+        call(app, "obsidian_search", {"query": f"fox /{escape}/", "match": "exact"})
+    assert refused.value.data["column"] == column

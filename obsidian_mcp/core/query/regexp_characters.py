@@ -13,6 +13,7 @@ CLASSES = {
 }
 _CONTROLS = {"t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r"}
 _CODE = re.compile(r"x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|u\{([0-9A-Fa-f]+)\}|c([A-Za-z])")
+_DIGITS = frozenset("0123456789")
 _SURROGATES = re.compile(r"u([Dd][89ABab][0-9A-Fa-f]{2})\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
 
 
@@ -45,9 +46,26 @@ def read_character(source: str, start: int, at: int) -> tuple[str, int]:
             raise InvalidRegExp(start, "there is no such character: the highest is \\u{10FFFF}")
         return chr(code), escape.end()
     char = source[at : at + 1]
-    if char == "0" and not source[at + 1 : at + 2].isdigit():
+    if char == "0" and source[at + 1 : at + 2] not in _DIGITS:
         return "\0", at + 1
+    if problem := _refuse_escape(char):
+        raise InvalidRegExp(start, problem)
     return _CONTROLS.get(char, char), at + 1
+
+
+def _refuse_escape(char: str) -> str:
+    """Return what is wrong with an escape that no JavaScript reads as the character itself.
+
+    With the flag `u` JavaScript refuses these escapes; without it some are octal numbers and some
+    a backslash. An escaped letter without meaning is accepted: it can only be itself.
+    """
+    if char == "0":
+        return "\\0 stands before a digit, as in an octal number; write the character as \\xHH"
+    if char in _DIGITS:
+        return (
+            f"\\{char} refers to no group in a class; write the character of this number as \\xHH"
+        )
+    return "\\c needs a letter from A to Z behind it" if char == "c" else ""
 
 
 def write_member(char: str) -> str:

@@ -122,6 +122,40 @@ def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: s
     assert time.process_time() - start < 1
 
 
+@pytest.mark.parametrize("digit", "0123456789")
+def test_an_escape_that_javascript_reads_as_an_octal_number_is_refused(digit: str) -> None:
+    """QUERY-30, QUERY-32: it was read as the text of its digits."""
+    sources = [rf"\0{digit}", rf"[\0{digit}]", rf"a|(b\0{digit})"]
+    for source in sources + ([] if digit == "0" else [rf"[\{digit}]", rf"[a\{digit}-z]"]):
+        with pytest.raises(InvalidRegExp, match=r"write the character .*as \\xHH") as refused:
+            translate(source)
+        assert refused.value.at == source.index("\\")
+
+
+@pytest.mark.parametrize("source", [r"\c", r"\c1", r"[\c]", r"[\c_]", r"(\c)"])
+def test_a_control_character_needs_its_letter(source: str) -> None:
+    """QUERY-30, QUERY-32"""
+    with pytest.raises(InvalidRegExp, match="needs a letter"):
+        translate(source)
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        (r"\0", "\0"),
+        (r"[\0]", "\0"),
+        (r"\0a", "\0a"),
+        ("\\0\u0663", "\0\u0663"),
+        (r"\cA[\cj]", "\x01\n"),
+        (r"(a)\1", "aa"),
+        (r"\x01", "\x01"),
+    ],
+)
+def test_escapes_beside_those_that_are_refused_keep_their_meaning(source: str, text: str) -> None:
+    """QUERY-30: only digits of ASCII make a number."""
+    assert list(translate(source).spans(text)) == [(0, len(text))]
+
+
 @pytest.mark.parametrize("letter", "İıſ")
 @pytest.mark.parametrize("source", [r"a*\W+", r"a*\W", r"a*[^\w]"])
 def test_letters_whose_other_case_is_ascii_are_no_word_characters_behind_a_repeat_either(
