@@ -12,7 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.links.write_link import generate_link
-from obsidian_mcp.core.note.subpath import heading_for_link
+from obsidian_mcp.core.note.headings import heading_for_link
 from obsidian_mcp.core.operations.new_file import displaced
 from obsidian_mcp.core.operations.referrers import listed
 from obsidian_mcp.core.text.fit import name_first

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import edits, parser, sections
-from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import check_growth
 from obsidian_mcp.core.vault.planned_change import PlannedChange

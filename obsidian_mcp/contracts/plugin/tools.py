@@ -14,7 +14,8 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
-from obsidian_mcp.core.note.subpath import heading_key, section_of
+from obsidian_mcp.core.note.headings import heading_key
+from obsidian_mcp.core.note.subpath import section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable

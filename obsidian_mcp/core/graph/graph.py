@@ -9,9 +9,10 @@ from __future__ import annotations
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact
 from obsidian_mcp.core.index.freshness import Answer
@@ -29,6 +30,9 @@ from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, upd
 from .long_files import may_hold
 from .metadata import Metadata
 from .questions import T, asked, asked_of_all
+
+if TYPE_CHECKING:
+    from .note_parts import NoteParts
 
 QUERY_SECONDS = 60.0
 """Time limit of a query in a call without one, as on the command line (EXPR-62)."""
@@ -174,7 +178,16 @@ class Graph(Metadata):
         """Return the links that lead to no file, or to a heading or block that their note lacks
         (LINK-50). They come by source and order in it, the same link of a line once; links in
         hidden files do not count."""
-        hidden, has_part = self._hides(), cache(partial(self._has_part, rows))
+        from .note_parts import MOST_NOTES
+
+        hidden = self._hides()
+        parts_of = lru_cache(MOST_NOTES)(partial(self._parts_of, rows))
+
+        @cache
+        def has_part(target: VaultPath, subpath: str) -> bool:
+            parts = parts_of(target) if subpath else None
+            return parts is None or parts.has(subpath)
+
         references: dict[object, results.Reference] = {}
         for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
             target = self._target(source, link)
@@ -184,33 +197,16 @@ class Graph(Metadata):
                 )
         return tuple(references.values())
 
-    def _has_part(self, rows: Rows, path: VaultPath, subpath: str) -> bool:
-        """Whether a file has what a subpath names; True for parts that only other programs know."""
-        from obsidian_mcp.core.note import drawing, parser  # loaded when it is needed
-        from obsidian_mcp.core.note.subpath import (
-            heading_chain,
-            heading_key,
-            resolve_subpath,
-            segments,
-        )
+    def _parts_of(self, rows: Rows, path: VaultPath) -> NoteParts | None:
+        """Return the parts of a note that links may name; None for a file whose parts only other
+        programs know."""
+        from .note_parts import NoteParts  # loaded when it is needed
 
-        parts = segments(subpath)
         entry = self._catalog.get(path)
-        if not parts or not is_note(path) or entry is None or entry.size > BODY_LIMIT:
-            return True
-        facts_ = rows.facts(path)
-        keys = (
-            [(heading.level, heading_key(heading.text)) for heading in facts_.headings]
-            if facts_
-            else ()
-        )
-        if heading_chain(keys, parts) is not None:
-            return True
-        text = rows.text(path) if "^" in parts[-1] else ""
-        is_drawing = drawing.is_drawing(path, text)
-        return is_drawing or (
-            bool(text) and resolve_subpath(parser.parse(text), subpath) is not None
-        )
+        if not is_note(path) or entry is None or entry.size > BODY_LIMIT:
+            return None
+        facts = rows.facts(path)
+        return NoteParts(path, facts.headings if facts else (), partial(rows.text, path))
 
     @asked_of_all
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:

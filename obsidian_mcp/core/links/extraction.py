@@ -13,6 +13,7 @@ from obsidian_mcp.core.note.footnotes import Division
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note, parse
 from obsidian_mcp.core.note.subpath import resolve_subpath, segments
+from obsidian_mcp.core.text.sorted_spans import SortedSpans
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -44,13 +45,14 @@ class Extraction:
 
         Their offsets are those in the source.
         """
-        going = (self.span, *self.footnotes.carried)
+        going = SortedSpans((self.span, *self.footnotes.carried))
         places = tuple(place for place in referrer.places if _is_in(going, place))
         return file_edits(Referrer(referrer.path, places), self._rewrite_own_link)
 
     def others_edits(self, referrers: Iterable[Referrer]) -> Iterator[FileEdits]:
         """Yield the edits of links elsewhere that lead to a heading or block in the part."""
-        going, staying_notes = (self.span, *self.footnotes.removed), self.footnotes.kept
+        going = SortedSpans((self.span, *self.footnotes.removed))
+        staying_notes = SortedSpans(self.footnotes.kept)
         for referrer in referrers:
             if referrer.path == self.source:
                 staying = (
@@ -142,10 +144,5 @@ class Extraction:
         return path
 
 
-def _is_in(spans: Iterable[Span], place: LocatedLink) -> bool:
-    start, end = place.link.span
-    return (
-        place.within is None
-        and not place.at
-        and any(span.start <= start and end <= span.end for span in spans)
-    )
+def _is_in(spans: SortedSpans, place: LocatedLink) -> bool:
+    return place.within is None and not place.at and spans.around(*place.link.span) is not None

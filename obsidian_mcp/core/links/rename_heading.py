@@ -15,15 +15,10 @@ from functools import cached_property
 from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.note.edits import Edit
 from obsidian_mcp.core.note.elements import Heading
+from obsidian_mcp.core.note.headings import HeadingIndex, heading_for_link, heading_key
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.note.subpath import (
-    heading_chain,
-    heading_for_link,
-    heading_key,
-    id_span,
-    segments,
-)
+from obsidian_mcp.core.note.subpath import id_span, segments
 from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -122,13 +117,30 @@ class _HeadingOutline:
     text: str
 
     @cached_property
-    def _keys(self) -> list[str]:
-        """The keys of the headings as they are, for all links."""
-        return [heading_key(heading.text) for heading in checked(self.headings)]
+    def _before(self) -> HeadingIndex:
+        """The headings as they are, for all links."""
+        return HeadingIndex((heading.level, heading_key(heading.text)) for heading in self.headings)
 
     @cached_property
-    def _levels(self) -> list[int]:
-        return [heading.level for heading in self.headings]
+    def _after(self) -> HeadingIndex:
+        texts = (
+            self.text if number == self.at else heading.text
+            for number, heading in enumerate(self.headings)
+        )
+        levels = (heading.level for heading in self.headings)
+        return HeadingIndex(zip(levels, map(heading_key, texts), strict=True))
+
+    @cached_property
+    def _parents(self) -> list[int | None]:
+        """The heading under which each heading stands; None for those at the top."""
+        parents: list[int | None] = []
+        above: list[int] = []
+        for number, heading in enumerate(checked(self.headings)):
+            while above and self.headings[above[-1]].level >= heading.level:
+                above.pop()
+            parents.append(above[-1] if above else None)
+            above.append(number)
+        return parents
 
     def rename_segments(self, parts: list[str]) -> list[str] | None:
         """Return the segments that lead afterwards where `parts` lead now; None where they stay.
@@ -137,47 +149,42 @@ class _HeadingOutline:
         """
         if _NO_HEADING.fullmatch(parts[-1].strip()):
             return None
-        before = self._keys
-        chain = self._chain(before, parts)
+        chain = self._before.chain(parts)
         if chain is None:
             return None
-        after = [*before[: self.at], heading_key(self.text), *before[self.at + 1 :]]
         written = [
             self._show(self.at) if n == self.at else part
             for n, part in zip(chain, parts, strict=True)
         ]
         goal = chain[-1]
-        if self._leads(after, written, goal):
+        if self._leads(written, goal):
             return written if self.at in chain else None
         above = self._above(goal)
         for first in range(len(above), -1, -1):  # with as few of the headings above as possible
             longer = [self._show(n) for n in (*above[first:], goal)]
-            if self._leads(after, longer, goal):
+            if self._leads(longer, goal):
                 return longer
         raise Unwritable(
             f"No link can tell the heading {self._show(goal)!r} from others of this text in the "
             "note."
         )
 
-    def _leads(self, keys: Sequence[str], parts: Sequence[str], goal: int) -> bool:
-        chain = self._chain(keys, parts) if all(parts) else None
+    def _leads(self, parts: Sequence[str], goal: int) -> bool:
+        """Whether a subpath leads to the heading `goal` afterwards."""
+        chain = self._after.chain(parts) if all(parts) else None
         return chain is not None and chain[-1] == goal
 
     def _show(self, number: int) -> str:
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
-    def _chain(self, keys: Sequence[str], parts: Sequence[str]) -> list[int] | None:
-        """Return the heading that each part of a subpath names (semantics 2.2)."""
-        return heading_chain(zip(self._levels, keys, strict=True), parts)
-
     def _above(self, number: int) -> list[int]:
         """Return the headings under which a heading stands, from the top."""
         above: list[int] = []
-        for n in checked(range(number + 1)):
-            while above and self.headings[above[-1]].level >= self.headings[n].level:
-                above.pop()
-            above.append(n)
-        return above[:-1]
+        parent = self._parents[number]
+        while parent is not None:
+            above.append(parent)
+            parent = self._parents[parent]
+        return above[::-1]
 
 
 def _plan(

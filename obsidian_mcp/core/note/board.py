@@ -19,9 +19,9 @@ from obsidian_mcp.core.text.text import Span, printable
 from obsidian_mcp.errors import NotText, SectionNotFound
 
 from .elements import Heading, ListItem, Section
+from .headings import heading_key
 from .markdown import html_block
 from .parser import Note, parse
-from .subpath import heading_key
 
 LANES_SHOWN = 12
 """Lanes that a message lists."""

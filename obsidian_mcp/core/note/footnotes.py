@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -96,12 +96,21 @@ def _holds(outer: Span, inner: Span) -> bool:
 
 def cut(body: str, part: Span, changes: Iterable[Edit]) -> str:
     """Return a part of a note with those of some edits that are in it."""
-    inside = (edit for edit in changes if _holds(part, edit.span))
-    shifted = (
-        Edit(Span(edit.span.start - part.start, edit.span.end - part.start), edit.text)
-        for edit in inside
-    )
-    return apply(part.slice(body), shifted)
+    return next(cut_all(body, [part], changes))
+
+
+def cut_all(body: str, parts: Iterable[Span], changes: Iterable[Edit]) -> Iterator[str]:
+    """Yield parts of a note, each with those of some edits that are in it."""
+    edits = sorted(changes, key=lambda edit: edit.span)
+    starts = [edit.span.start for edit in edits]
+    for part in parts:
+        near = edits[bisect_left(starts, part.start) : bisect_right(starts, part.end)]
+        shifted = (
+            Edit(Span(edit.span.start - part.start, edit.span.end - part.start), edit.text)
+            for edit in near
+            if _holds(part, edit.span)
+        )
+        yield apply(part.slice(body), shifted)
 
 
 def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
@@ -113,14 +122,19 @@ def removals(body: str, blocks: Iterable[Span]) -> list[Edit]:
             runs[-1] = Span(runs[-1].start, block.end)
         else:
             runs.append(block)
-    return [Edit(_with_blank_lines(body, block), "") for block in runs]
+    text_end = len(body.rstrip())
+    return [Edit(_with_blank_lines(body, block, text_end), "") for block in runs]
 
 
-def _with_blank_lines(body: str, block: Span) -> Span:
-    before, after = body[: block.start].rstrip(" \t\r\n"), body[block.end :]
-    line_end = _LINE_END.search(body, len(before))
-    start = min(block.start, len(before) if line_end is None else line_end.end())
-    if not after.strip():
+def _with_blank_lines(body: str, block: Span, text_end: int) -> Span:
+    """Return a block with the blank lines before or after it. `text_end`: where the last text of
+    the note ends."""
+    before = block.start
+    while before and body[before - 1] in " \t\r\n":
+        before -= 1
+    line_end = _LINE_END.search(body, before)
+    start = min(block.start, before if line_end is None else line_end.end())
+    if block.end >= text_end:
         return Span(start, len(body))
     end = (_BLANK_LINES if start < block.start or not before else _LINE_END).match(body, block.end)
     return Span(block.start, block.end if end is None else end.end())

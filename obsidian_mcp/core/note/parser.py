@@ -12,10 +12,12 @@ from typing import Any
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.parser import Frontmatter
+from obsidian_mcp.core.text.call import checked
 from obsidian_mcp.core.text.text import Lines, Span
 
 from . import blocks, inline
 from .elements import Area, Heading, ListItem, NamedPart, Section, TextTag
+from .headings import HeadingIndex, heading_key
 from .links import Link, read_property
 
 
@@ -93,6 +95,34 @@ class Note:
     def outline(self) -> tuple[Heading, ...]:
         """Return the headings that start sections: those at the top level (semantics 2.1)."""
         return tuple(heading for heading in self.headings if not heading.nested)
+
+    @cached_property
+    def heading_index(self) -> HeadingIndex:
+        """Return the headings of the outline, by number in it."""
+        return HeadingIndex((heading.level, heading_key(heading.text)) for heading in self.outline)
+
+    @cached_property
+    def section_ends(self) -> list[int]:
+        """Return where the section of each heading of the outline ends: at the next one of the same
+        or a higher rank."""
+        ends = [len(self.body)] * len(self.outline)
+        open_sections: list[int] = []
+        for number, heading in enumerate(checked(self.outline)):
+            while open_sections and self.outline[open_sections[-1]].level >= heading.level:
+                ends[open_sections.pop()] = heading.span.start
+            open_sections.append(number)
+        return ends
+
+    @cached_property
+    def blocks_by_id(self) -> dict[str, Span]:
+        """Return the blocks by their ids in lower case: of equal ids the last block (semantics
+        2.3)."""
+        return {block.id.lower(): block.span for block in checked(self.block_ids)}
+
+    @cached_property
+    def definitions_by_id(self) -> dict[str, Span]:
+        """Return the definitions of footnotes by id: of equal ids the first (semantics 2.4)."""
+        return {note.id: note.span for note in checked(self.footnotes[::-1])}
 
     @property
     def all_tags(self) -> list[str]:

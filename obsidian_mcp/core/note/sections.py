@@ -11,7 +11,8 @@ from obsidian_mcp.core.text.text import Lines, Span, printable
 from obsidian_mcp.errors import SectionNotFound
 
 from . import board, parser
-from .subpath import SubpathTarget, heading_key, resolve_subpath, section_of
+from .headings import heading_key
+from .subpath import SubpathTarget, resolve_subpath, section_of
 
 SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""

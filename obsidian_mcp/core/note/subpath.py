@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
 from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.text.call import checked
-from obsidian_mcp.core.text.text import Span, printable
+from obsidian_mcp.core.text.text import Span
 
 from .elements import Heading, NamedPart
 
 if TYPE_CHECKING:
     from .parser import Note
 
-_SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
-_LINK_BREAKING = re.compile(r"%%|\[\[|\]\]|[:#|^\\\r\n]")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\Z")
 _FOOTNOTE = re.compile(r"\[\^([^\s\]]+)\]\Z")
 
@@ -28,37 +25,9 @@ class SubpathTarget(NamedTuple):
     heading: Heading | None
 
 
-def heading_key(text: str) -> str:
-    """Return the form in which headings and the parts of a subpath compare (the app's
-    `stripHeading`)."""
-    return " ".join(_SPACED.sub(" ", printable(text)).split()).lower()
-
-
-def heading_for_link(text: str) -> str:
-    """Return a heading's text as it is written into a link (the app's `stripHeadingForLink`)."""
-    return " ".join(_LINK_BREAKING.sub(" ", text).split())
-
-
 def segments(subpath: str) -> list[str]:
     """Return the parts of a subpath between the `#`, without those that are blank."""
     return [part for part in subpath.split("#") if part.strip()]
-
-
-def heading_chain(headings: Iterable[tuple[int, str]], parts: Sequence[str]) -> list[int] | None:
-    """Return which headings, given by level and key, the parts of a subpath name; None without one.
-
-    Each heading is of a deeper level than the one before (semantics 2.2).
-    """
-    keys = [heading_key(part) for part in parts]
-    chain: list[int] = []
-    deepest = 0
-    for number, (level, key) in enumerate(checked(headings)):
-        if level > deepest and key == keys[len(chain)]:
-            chain.append(number)
-            deepest = level
-            if len(chain) == len(keys):
-                return chain
-    return None
 
 
 def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
@@ -66,8 +35,8 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
 
     Return None without one.
 
-    An empty subpath is the whole note. Of equal headings the first counts, and each further heading
-    of a chain must be of a deeper level than the one before (semantics 2.2).
+    An empty subpath is the whole note. Of equal headings and footnotes the first counts, of blocks
+    the last (semantics 2.2 to 2.4).
     """
     parts = segments(subpath)
     if not parts:
@@ -75,14 +44,12 @@ def resolve_subpath(parsed: Note, subpath: str) -> SubpathTarget | None:
     last = parts[-1].strip()
     if _BLOCK_ID.match(last):
         key = last[1:].lower()
-        blocks = [block for block in checked(parsed.block_ids) if block.id.lower() == key]
-        return SubpathTarget(blocks[-1].span, None) if blocks else None
+        block = parsed.blocks_by_id.get(key)
+        return SubpathTarget(block, None) if block is not None else None
     if footnote := _FOOTNOTE.match(last):
-        notes = [note for note in parsed.footnotes if note.id == footnote[1]]
-        return SubpathTarget(notes[0].span, None) if notes else None
-    chain = heading_chain(
-        ((heading.level, heading_key(heading.text)) for heading in parsed.outline), parts
-    )
+        definition = parsed.definitions_by_id.get(footnote[1])
+        return SubpathTarget(definition, None) if definition is not None else None
+    chain = parsed.heading_index.chain(parts)
     if chain is None:
         return None
     heading = parsed.outline[chain[-1]]
@@ -101,11 +68,8 @@ def id_span(body: str, block: NamedPart) -> Span | None:
 
 
 def section_of(parsed: Note, heading: Heading) -> Span:
-    """Return the span from a heading to the next one of the same or a higher rank."""
+    """Return the span from a heading of the outline to the next one of the same or a higher
+    rank."""
     start = heading.span.start
-    following = (
-        other_heading.span.start
-        for other_heading in parsed.outline
-        if other_heading.span.start > start and other_heading.level <= heading.level
-    )
-    return Span(start, next(following, len(parsed.body)))
+    number = bisect_left(parsed.outline, start, key=lambda other: other.span.start)
+    return Span(start, parsed.section_ends[number])

@@ -14,8 +14,9 @@ from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
 from obsidian_mcp.core.links.resolve import clean, is_relative
 from obsidian_mcp.core.links.write_link import destination, write_path
+from obsidian_mcp.core.note.headings import heading_for_link, heading_key
 from obsidian_mcp.core.note.links import Style
-from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, segments
+from obsidian_mcp.core.note.subpath import segments
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key

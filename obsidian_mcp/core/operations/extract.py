@@ -15,7 +15,9 @@ from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import board, edits, footnotes, parser, sections
 from obsidian_mcp.core.note.edits import Edit, End, Replacement, apply
 from obsidian_mcp.core.note.emptied_sections import remove_emptied_sections
-from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, id_span
+from obsidian_mcp.core.note.headings import heading_for_link, heading_key
+from obsidian_mcp.core.note.subpath import id_span
+from obsidian_mcp.core.text.sorted_spans import SortedSpans
 from obsidian_mcp.core.text.text import Lines, Span, line_count, write_count
 from obsidian_mcp.core.text.vault_path import (
     VaultPath,
@@ -180,7 +182,7 @@ def _remaining(
     parsed, span, notes = extraction.parsed, extraction.span, extraction.footnotes
     body = parsed.body
     kept_footnotes = newline.join(
-        footnotes.cut(body, block, link_edits).rstrip(" \t") for block in notes.kept
+        text.rstrip(" \t") for text in footnotes.cut_all(body, notes.kept, link_edits)
     )
     link = ""
     if left != "nothing":
@@ -215,10 +217,9 @@ def _moved(
     """The text of a part with its footnotes."""
     removals = footnotes.removals(body, notes.left)
     gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in removals]
+    gone_spans = SortedSpans(edit.span for edit in gone)
     own = [
-        edit
-        for edit in changes
-        if not any(cut.span.start <= edit.span.start < cut.span.end for cut in gone)
+        edit for edit in changes if gone_spans.around(edit.span.start, edit.span.start + 1) is None
     ]
     text = footnotes.cut(body, part, [*own, *gone, *_quote_marks(body, part)])
     if not notes.carried:
@@ -226,7 +227,7 @@ def _moved(
     return (
         text.rstrip("\r\n")
         + newline * 2
-        + newline.join(footnotes.cut(body, span, own) for span in notes.carried)
+        + newline.join(footnotes.cut_all(body, notes.carried, own))
     )
 
 

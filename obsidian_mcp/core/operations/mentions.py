@@ -17,8 +17,8 @@ from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
+from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.note.subpath import heading_key
 from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.line import read_line

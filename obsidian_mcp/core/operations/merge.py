@@ -12,7 +12,7 @@ from obsidian_mcp.core.links.rewrite import order_edits
 from obsidian_mcp.core.note import footnotes, parser
 from obsidian_mcp.core.note.edits import Edit, End, apply
 from obsidian_mcp.core.note.emptied_sections import remove_emptied_sections
-from obsidian_mcp.core.note.subpath import heading_key
+from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import (
     basename,

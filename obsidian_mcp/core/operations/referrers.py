@@ -14,7 +14,8 @@ from obsidian_mcp.core.files.settings import AppSettings
 from obsidian_mcp.core.links import link_spans, rewrite
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import apply
-from obsidian_mcp.core.note.subpath import heading_key, segments
+from obsidian_mcp.core.note.headings import heading_key
+from obsidian_mcp.core.note.subpath import segments
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.fit import name_first

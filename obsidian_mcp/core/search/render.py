@@ -183,7 +183,7 @@ class Renderer:
         from obsidian_mcp.core.links.write_link import (
             write_path,  # what other searches need nothing of
         )
-        from obsidian_mcp.core.note.subpath import heading_for_link
+        from obsidian_mcp.core.note.headings import heading_for_link
 
         part = f"#page={snippet.page}" if snippet.page else ""
         part = f"#{heading_for_link(snippet.heading)}" if snippet.heading else part

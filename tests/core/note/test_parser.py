@@ -189,7 +189,7 @@ def test_any_text_is_a_note_whose_elements_stand_where_they_say(text: str) -> No
 def test_a_text_is_always_read_the_same_way(text: str) -> None:
     """NOTE-01"""
     first, second = parse(text), parse(text)
-    names = {name for name in dir(first) if not name.startswith("_")} - {"lines", "tasks"}
+    names = {name for name in dir(first) if not name.startswith("_")} - {"lines", "tasks", "heading_index"}
 
     assert "links" in names
     assert {name: getattr(first, name) for name in names} == {name: getattr(second, name) for name in names}

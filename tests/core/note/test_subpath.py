@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from obsidian_mcp.core.note.headings import heading_for_link, heading_key
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.note.subpath import heading_for_link, heading_key, resolve_subpath
+from obsidian_mcp.core.note.subpath import resolve_subpath
 
 OUTLINE = parse("# A\na\n## X\nx1\n# B\nb\n## X\nx2\n### Y\ny\n")
 
