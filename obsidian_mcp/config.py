@@ -116,37 +116,20 @@ class PluginConfig(Immutable):
         self.key: Final = Secret(next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""))
 
 
-class Config(Immutable):
-    """Everything that the command line and the environment ask for. Its paths are made when they
-    are asked for, because `pathlib` takes 3 ms: the first answer of a server does without."""
+class FoldersConfig(Immutable):
+    """The folders that this program uses.
 
-    def __init__(
-        self,
-        vaults: tuple[str, ...] = (),
-        environ: Mapping[str, str] | None = None,
-        *,
-        read_only: bool = False,
-        backend: str = "",
-        allow_eval: bool = False,
-        tools: str = "",
-        scope: str = "",
-        key: str = "",
-    ) -> None:
-        """Read the configuration of this process; arguments win over the environment. Raises:
-        InvalidArguments."""
-        env = dict(os.environ) if environ is None else environ
+    Paths are made when they are asked for, because `pathlib` takes 3 ms: the first answer of a
+    server does without.
+    """
+
+    def __init__(self, env: Mapping[str, str], vaults: tuple[str, ...]) -> None:
         named = tuple(vaults) or tuple(
             part for part in (env.get("OBSIDIAN_VAULT_PATH", ""),) if part.strip()
         )
         self.named_vaults: Final = tuple(_with_home(folder.strip()) for folder in named)
         """Vault folders as named by the user; empty = the vaults that the Obsidian app has
         registered."""
-        self.timeout: Final = _seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
-        """Seconds one tool call may take (contract: -32006 after 30 s)."""
-        self.error_style: Final[ErrorStyle] = _choice(
-            "OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", "error", "result"
-        )
-        """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
         self.named_cache: Final = env.get("OBSIDIAN_MCP_CACHE", "")
         self.named_state: Final = env.get("OBSIDIAN_MCP_STATE", "")
         self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
@@ -156,44 +139,11 @@ class Config(Immutable):
         home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111
         self.named_app_folders: Final = _app_folders(env, home, sys.platform)
         """Folders that may hold the app's `obsidian.json`, likeliest first (semantics 6.1)."""
-        self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
-        """Of the endpoint that embeds notes, where it needs one."""
         self.named_imports: Final = tuple(
             filter(None, env.get("OBSIDIAN_MCP_IMPORT", "").split(os.pathsep))
         )
         """Folders whose files may be added to a vault as attachments; none unless the user names
         some."""
-        self.read_only: Final = read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY")
-        self.scope: Final = scope or _text(env, "SCOPE")
-        """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
-        whole vault."""
-        self.key: Final = key
-        """Name of the API key of the policy file to whose limits this process is held (POL-14);
-        empty = none."""
-        self.tools: Final = tools or _text(env, "TOOLS") or "all"
-        """Tools that are offered: core, standard, all, research, or names with commas between
-        (TOOL-16)."""
-        self.views: Final[Views] = _choice(
-            "OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off"
-        )
-        """Whether the tools of views are listed: for every client, for none, or for those that show
-        views (VIEW-03)."""
-        self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
-        self.http: Final = HttpConfig(env)
-        self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
-        self.plugin: Final = PluginConfig(env)
-        self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
-        """Offer the plugin's tools."""
-        self.today: Final = _today(_text(env, "TODAY"))
-        """The day, and the time where one is given, in ISO form that it is instead of the clock's;
-        for tests."""
-        self.language: Final = _text(env, "LOCALE")
-        """Tag of the language that names and counts dates, such as `en-gb`; empty = what the
-        vault's settings say."""
-        self.week_start: Final = _text(env, "WEEK_START").lower()
-        """First day of the week, such as `monday`; empty = what the vault's settings say."""
-        self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
-        """Whether a terminal is sent colours."""
 
     @property
     def has_vault(self) -> bool:
@@ -236,6 +186,66 @@ class Config(Immutable):
         """Raises: InvalidArguments for an account without a home folder where folders of it are
         needed."""
         _ = self.cache, self.state, self.policy_file
+
+
+class Config(FoldersConfig):
+    """Everything that the command line and the environment ask for."""
+
+    def __init__(
+        self,
+        vaults: tuple[str, ...] = (),
+        environ: Mapping[str, str] | None = None,
+        *,
+        read_only: bool = False,
+        backend: str = "",
+        allow_eval: bool = False,
+        tools: str = "",
+        scope: str = "",
+        key: str = "",
+    ) -> None:
+        """Read the configuration of this process; arguments win over the environment. Raises:
+        InvalidArguments."""
+        env = dict(os.environ) if environ is None else environ
+        super().__init__(env, vaults)
+        self.timeout: Final = _seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
+        """Seconds one tool call may take (contract: -32006 after 30 s)."""
+        self.error_style: Final[ErrorStyle] = _choice(
+            "OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", "error", "result"
+        )
+        """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
+        self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
+        """Of the endpoint that embeds notes, where it needs one."""
+        self.read_only: Final = read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY")
+        self.scope: Final = scope or _text(env, "SCOPE")
+        """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
+        whole vault."""
+        self.key: Final = key
+        """Name of the API key of the policy file to whose limits this process is held (POL-14);
+        empty = none."""
+        self.tools: Final = tools or _text(env, "TOOLS") or "all"
+        """Tools that are offered: core, standard, all, research, or names with commas between
+        (TOOL-16)."""
+        self.views: Final[Views] = _choice(
+            "OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off"
+        )
+        """Whether the tools of views are listed: for every client, for none, or for those that show
+        views (VIEW-03)."""
+        self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
+        self.http: Final = HttpConfig(env)
+        self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
+        self.plugin: Final = PluginConfig(env)
+        self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
+        """Offer the plugin's tools."""
+        self.today: Final = _today(_text(env, "TODAY"))
+        """The day, and the time where one is given, in ISO form that it is instead of the clock's;
+        for tests."""
+        self.language: Final = _text(env, "LOCALE")
+        """Tag of the language that names and counts dates, such as `en-gb`; empty = what the
+        vault's settings say."""
+        self.week_start: Final = _text(env, "WEEK_START").lower()
+        """First day of the week, such as `monday`; empty = what the vault's settings say."""
+        self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
+        """Whether a terminal is sent colours."""
 
 
 def _text(env: Mapping[str, str], name: str) -> str:

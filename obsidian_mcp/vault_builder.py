@@ -274,7 +274,7 @@ class FolderBuilder:
         indexer.is_patient = not is_server
         look = None if reported is None else vault.catch_up
         niceness = NICENESS if is_server else 0
-        IndexWorkers(indexer, root, look, reported or threading.Event(), niceness).start()
+        IndexWorkers(indexer, root, look, reported or threading.Event(), niceness=niceness).start()
         PdfReader(indexer, root, is_reading=is_server)
         vectors = cache / f"vectors{vault.policy.fingerprint}"
         return _meaning(self._config, indexer, vault, vectors, is_server=is_server)

@@ -45,7 +45,17 @@ def test_a_function_is_as_long_as_it_is_without_its_docstring() -> None:
     fitting, long = ("    x = 0\n" * count for count in (sizes.FUNCTION_LINES - 1, sizes.FUNCTION_LINES))
 
     assert listed(sizes.long_functions, head + fitting) == []
+    assert listed(sizes.long_functions, head + fitting + '    """What x is."""\n') == []
     assert listed(sizes.long_functions, head + long) == ["0.py:2 f: 51 lines"]
+
+
+def test_the_arguments_of_a_tool_do_not_count_as_lines_of_its_function() -> None:
+    signature = "def f(\n" + "    a,\n" * sizes.FUNCTION_LINES + '):\n    """A."""\n'
+    fitting, long = ("    x = 0\n" * count for count in (sizes.FUNCTION_LINES, sizes.FUNCTION_LINES + 1))
+
+    assert listed(sizes.long_functions, f"@tool(title='T')\n{signature}{fitting}") == []
+    assert listed(sizes.long_functions, f"@tool(title='T')\n{signature}{long}") == ["0.py:2 f: 51 lines"]
+    assert listed(sizes.long_functions, signature + "    x = 0\n") == ["0.py:1 f: 53 lines"]
 
 
 def test_self_and_arguments_of_tools_are_no_positional_parameters() -> None:

@@ -53,6 +53,7 @@ class IndexWorkers:
         root: Path,
         look: Callable[[], float | None] | None = None,
         reported: threading.Event | None = None,
+        *,
         niceness: int = 0,
         pool_files: int = POOL_FILES,
     ) -> None:

@@ -80,6 +80,7 @@ class Subcommand:
         name: str,
         row: Mapping[str, Any],
         arguments: Mapping[str, CommandArgument],
+        *,
         places: Sequence[str] = (),
         required: Sequence[str] = (),
         tool: str = "",

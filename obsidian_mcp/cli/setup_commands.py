@@ -207,14 +207,9 @@ def _report(
     problem = tried if isinstance(tried, str) else None
     step = "" if dry_run or change.action in ("unchanged", "absent") else _next_step(change, system)
     facts = {
-        "client": change.client.id,
-        "name": change.name,
-        "file": str(change.path),
-        "action": change.action,
+        **_facts_of(change),
         "client_found": was_here,
         "dry_run": dry_run,
-        "command": change.command,
-        "backup": str(change.backup) if change.backup else None,
         "answers": None if tried is None else problem is None,
         "problem": problem,
         "next": step or None,
@@ -246,6 +241,18 @@ def _report(
     )
     write_answer(facts, text, failed if problem else "", as_json=as_json)
     return 1 if problem else 0
+
+
+def _facts_of(change: ConfigChange) -> dict[str, object]:
+    """Return what the JSON of an answer says of a change of a client's file."""
+    return {
+        "client": change.client.id,
+        "name": change.name,
+        "file": str(change.path),
+        "action": change.action,
+        "command": change.command,
+        "backup": str(change.backup) if change.backup else None,
+    }
 
 
 def _describe(change: ConfigChange, *, dry_run: bool) -> str:

@@ -112,22 +112,11 @@ def get_links(
         if reference.source != entry.path:
             incoming.setdefault(_linking_line(reference), []).append(reference)
     page = slice(offset, offset + limit)
-    lines = list(incoming.values())[page]
-    contexts = opened.graph.contexts(refs[0] for refs in lines)
     listed = [
         replace(link, count=count if count > 1 else None)
         for link, count in list(outgoing_links.items())[page]
     ]
-    linking = [
-        Backlink(
-            refs[0].source,
-            refs[0].line,
-            context,
-            _embed(refs[0]),
-            len(refs) if len(refs) > 1 else None,
-        )
-        for refs, context in zip(lines, contexts, strict=True)
-    ]
+    linking = _backlinks(opened, list(incoming.values())[page])
     count = count_rows(listed, linking)
     totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
     following, notice = (
@@ -142,6 +131,21 @@ def get_links(
         next_offset=following,
         incomplete=notice,
     )
+
+
+def _backlinks(vault: Vault, lines: Sequence[Sequence[Reference]]) -> list[Backlink]:
+    """Return the backlinks that lines have, each with the text of its line."""
+    contexts = vault.graph.contexts(references[0] for references in lines)
+    return [
+        Backlink(
+            references[0].source,
+            references[0].line,
+            context,
+            _embed(references[0]),
+            len(references) if len(references) > 1 else None,
+        )
+        for references, context in zip(lines, contexts, strict=True)
+    ]
 
 
 def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> UnlinkedMentions:

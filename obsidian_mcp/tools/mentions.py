@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.operations import bulk, mentions
 from obsidian_mcp.core.operations.new_file import allowed
 from obsidian_mcp.core.operations.referrers import listed
@@ -60,75 +61,100 @@ def link_mentions(
 def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     """Plan the links in one page of the notes that have a name, or of `only`; which stay as they
     are is said."""
-    entry, settings = vault.find(name), vault.settings
+    entry = vault.find(name)
     names = mentions.names_of(vault, entry)
-    if only:
-        chosen = [
-            note for note in bulk.selected(vault, only, "").entries if note.path != entry.path
-        ]
-        notes = chosen[offset : offset + mentions.MOST_FILES]
-        more, unsearched = len(chosen) - offset - len(notes), None
-    else:
-        notes, more, unsearched = mentions.notes_with(vault, entry, names, offset)
-    rewritten_notes: list[Rewritten] = []
-    link_counts: dict[str, int] = {}
-    unlinked: list[str] = []
-    unread: list[str] = []
-    for count, other_note in enumerate(notes):
-        report_progress(count, len(notes), "Linking mentions")
-        try:
-            content = vault.read_note(other_note)
-        except AppError as error:
-            if only:
-                raise
-            unread += (
-                [] if isinstance(error, NoteNotFound) else [other_note.path]
-            )  # it may be gone since the search
-            continue
-        links = mentions.linked(
-            vault, settings, entry.path, other_note.path, content.text.body, names
-        )
-        unlinked += dict.fromkeys(
-            f"{mention.path} line {mention.line + 1}" for mention in links.left
-        )
-        if links.made:
-            rewritten_notes.append(Rewritten(content, content.with_body(links.after)))
-            link_counts[other_note.path] = links.made
-    changed, refused = allowed(vault, rewritten_notes)
+    page = _page(vault, entry, names, only, offset)
+    linker = mentions.MentionLinker(vault.catalog, vault.settings, entry.path, names)
+    links = _link_notes(vault, linker, page.notes, skips=not only)
+    changed, refused = allowed(vault, links.rewritten)
     if only or not changed:
-        changed, refused = rewritten_notes, []  # the change is refused as a whole
+        changed, refused = links.rewritten, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {
         (
             "A link there would be read as something else, or change a heading that links may name"
-        ): unlinked,
+        ): links.unlinked,
         "The user's policy does not allow these notes to be changed": refused,
-        "These notes could not be read": unread,
+        "These notes could not be read": links.unread,
     }
     warnings = [
         f"{reason}; left as they are: {listed(places)}."
         for reason, places in reasons.items()
         if places
     ]
-    warnings += filter(None, [unsearched])
+    warnings += filter(None, [page.unsearched])
     if not names:
         warnings.append("It has no name of at least two characters that could be found.")
     elif not changed and not warnings:
-        where = (
-            "None of these notes mentions"
-            if only or offset or more > 0
-            else "No other note mentions"
-        )
-        warnings.append(f"{where} it without a link, by the names {listed(names)}.")
-        if settings.ignore_filters and not only:
-            warnings.append(
-                "Files that the user excludes in the app are not looked through; names can give "
-                "them."
-            )
-    following = offset + mentions.MOST_FILES if more > 0 else None
+        is_part = bool(only) or offset > 0 or page.more > 0
+        warnings += _explain_nothing(vault, names, is_part=is_part, is_named=bool(only))
+    following = offset + mentions.MOST_FILES if page.more > 0 else None
     if following:
         warnings.append(
             f"The same call with offset {following} goes on with "
-            f"{write_count(more, 'more file')} of the name."
+            f"{write_count(page.more, 'more file')} of the name."
         )
-    linked = sum(link_counts[file.path] for file in changed)
+    linked = sum(links.counts[file.path] for file in changed)
     return _Linking(tuple(changed), warnings=tuple(warnings), linked=linked, next_offset=following)
+
+
+def _page(
+    vault: Vault, entry: FileEntry, names: Sequence[str], only: list[str], offset: int
+) -> mentions.NamingNotes:
+    """Return the notes to look through: those that have a name, or of `only`, from an offset on."""
+    if not only:
+        return mentions.notes_with(vault, entry, names, offset)
+    chosen = [note for note in bulk.selected(vault, only, "").entries if note.path != entry.path]
+    notes = chosen[offset : offset + mentions.MOST_FILES]
+    return mentions.NamingNotes(notes, len(chosen) - offset - len(notes))
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkedNotes:
+    """What became of the mentions in several notes."""
+
+    rewritten: list[Rewritten] = field(default_factory=list)
+    counts: dict[str, int] = field(default_factory=dict)
+    """How many mentions of a note, by its path, are links now."""
+    unlinked: list[str] = field(default_factory=list)
+    """Where mentions stay as they are."""
+    unread: list[str] = field(default_factory=list)
+
+
+def _link_notes(
+    vault: Vault, linker: mentions.MentionLinker, notes: Sequence[FileEntry], *, skips: bool
+) -> _LinkedNotes:
+    """Make the mentions in notes links; `skips`: leave notes out that cannot be read. Raises:
+    AppError for such a note otherwise."""
+    done = _LinkedNotes()
+    for count, note in enumerate(notes):
+        report_progress(count, len(notes), "Linking mentions")
+        try:
+            content = vault.read_note(note)
+        except AppError as error:
+            if not skips:
+                raise
+            if not isinstance(error, NoteNotFound):  # one that is gone since the search is no loss
+                done.unread.append(note.path)
+            continue
+        links = linker.link(note.path, content.text.body)
+        done.unlinked.extend(
+            dict.fromkeys(f"{mention.path} line {mention.line + 1}" for mention in links.left)
+        )
+        if links.made:
+            done.rewritten.append(Rewritten(content, content.with_body(links.after)))
+            done.counts[note.path] = links.made
+    return done
+
+
+def _explain_nothing(
+    vault: Vault, names: Sequence[str], *, is_part: bool, is_named: bool
+) -> list[str]:
+    """Return what to say where no note mentions it; `is_part`: others were not looked through,
+    `is_named`: the caller named the notes."""
+    where = "None of these notes mentions" if is_part else "No other note mentions"
+    sentences = [f"{where} it without a link, by the names {listed(names)}."]
+    if vault.settings.ignore_filters and not is_named:
+        sentences.append(
+            "Files that the user excludes in the app are not looked through; names can give them."
+        )
+    return sentences

@@ -72,26 +72,14 @@ def view_structure(
     facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]
 ) -> ReadNote:
     """A note's structure, or that of all text cards of a canvas (TAG-11)."""
-    from obsidian_mcp.core.note import canvas, parser
     from obsidian_mcp.core.note.counts import count
 
     numbers = Lines(body)
-    texts: list[tuple[Note, Callable[[Span], Span]]]
-    if extension(path) == vault_path.CANVAS_EXTENSION:
-        board = canvas.read_canvas(body)
-        warnings += [board.error] if board.error else []
-        texts = [
-            (parser.parse(card.text.value), card.text.place)
-            for card in board.cards
-            if card.text is not None
-        ]
-        properties, aliases = {}, []
-    else:
-        parsed = parser.parse(body)
-        if parsed.frontmatter is not None and parsed.frontmatter.error:
-            warnings.append(parsed.frontmatter.error)
-        texts = [(parsed, lambda span: span)]
-        properties, aliases = parsed.properties, parsed.aliases
+    texts, problem = _texts_of(path, body)
+    warnings += [problem] if problem else []
+    is_canvas = extension(path) == vault_path.CANVAS_EXTENSION
+    properties = {} if is_canvas else texts[0][0].properties
+    aliases = [] if is_canvas else texts[0][0].aliases
 
     def take(part: str, items: Sequence[T]) -> list[T]:
         first = fitting(
@@ -127,6 +115,22 @@ def view_structure(
         characters=counted.characters if counted else None,
         warnings=warnings or None,
     )
+
+
+def _texts_of(
+    path: VaultPath, body: str
+) -> tuple[list[tuple[Note, Callable[[Span], Span]]], str | None]:
+    """Return a note, or the text cards of a canvas, each with what gives the place in the file of
+    a place in its text; and what is wrong with the file."""
+    from obsidian_mcp.core.note import canvas, parser
+
+    if extension(path) == vault_path.CANVAS_EXTENSION:
+        board = canvas.read_canvas(body)
+        cards = [card.text for card in board.cards if card.text is not None]
+        return [(parser.parse(text.value), text.place) for text in cards], board.error
+    note = parser.parse(body)
+    problem = note.frontmatter.error if note.frontmatter is not None else None
+    return [(note, lambda span: span)], problem
 
 
 def view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:

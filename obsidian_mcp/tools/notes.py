@@ -87,7 +87,9 @@ def create_note(
         cursor = None
         day = _read_date(opened, date, template)
         if template:
-            filled = _fill_template(opened, template, path, content, properties, day)
+            filled = _fill_template(
+                opened, template, path, content=content, properties=properties, day=day
+            )
             content = filled.text
             cursor = f"{filled.cursor[0]}:{filled.cursor[1]}" if filled.cursor else None
             warnings += filled.warnings
@@ -95,14 +97,7 @@ def create_note(
             content = set_properties(content, properties, joins_lists=True)
         entry = opened.at(path) or opened.look_for(disk)
         if entry is None:
-            if same := [
-                namesake
-                for namesake in opened.catalog.named(path.rpartition("/")[2])
-                if namesake != path
-            ]:
-                warnings.append(
-                    f"The name is now ambiguous: {same[0]!r} has it too. Links need the path."
-                )
+            warnings += _warn_of_namesake(opened, path)
             data = Text(content).encode()
             warnings += create_file(opened, "create_note", path, disk, data)
         elif overwrite:
@@ -118,6 +113,15 @@ def create_note(
             )
         warnings += base_mistakes(path, content)
         return Created(path, entry is None, etag_of(data), cursor, warnings or None)
+
+
+def _warn_of_namesake(vault: Vault, path: VaultPath) -> list[str]:
+    """Return a warning where another file has the name of a new one."""
+    same_name = vault.catalog.named(path.rpartition("/")[2])
+    namesakes = [namesake for namesake in same_name if namesake != path]
+    if not namesakes:
+        return []
+    return [f"The name is now ambiguous: {namesakes[0]!r} has it too. Links need the path."]
 
 
 def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
@@ -155,6 +159,7 @@ def _fill_template(
     vault: Vault,
     template: str,
     path: VaultPath,
+    *,
     content: str,
     properties: Mapping[str, Any],
     day: Date | None,

@@ -154,7 +154,7 @@ def update_task(
             "section and daily are for action add.", argument="section" if section else "daily"
         )
     return _without_repeats(
-        tasks.update_task(opened, name, line, task, change, lane, etag=etag, dry_run=dry_run)
+        tasks.update_task(opened, name, line, task, change, lane=lane, etag=etag, dry_run=dry_run)
     )
 
 

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .source import Place, Source, decorators, is_text
+from .source import Place, Source, is_text, is_tool
 
 LINE_COLUMNS = 100
 FUNCTION_LINES = 50
@@ -62,14 +62,18 @@ def named_tuples(sources: list[Source]) -> Iterator[Place]:
 
 
 def long_functions(sources: list[Source]) -> Iterator[Place]:
-    """Yield the functions of too many lines, from `def` to the last one, without the docstring.
+    """Yield the functions of too many lines, from `def` to the last one, without explanations.
 
-    A docstring is left out so that nobody shortens a *why* for this limit.
+    A docstring, and a text below an attribute, are left out so that nobody shortens a *why* for
+    this limit. Of a tool only the body
+    counts: its signature is the table of the arguments of a call, each with its type, default and
+    description for models, and is read as a table.
     """
     for source in sources:
-        texts = {owner: _count_lines(text) for owner, text in source.docstrings}
         for function in source.functions:
-            count = _count_lines(function) - texts.get(function, 0)
+            first = function.body[0].lineno if is_tool(function) else function.lineno
+            explained = sum(_count_lines(text) for text in function.body if is_text(text))
+            count = (function.end_lineno or first) - first + 1 - explained
             if count > FUNCTION_LINES:
                 yield source.place(function, f"{function.name}: {count} lines")
 
@@ -93,7 +97,7 @@ def long_signatures(sources: list[Source]) -> Iterator[Place]:
         for function in source.functions:
             arguments = function.args
             count = len(arguments.posonlyargs) + len(arguments.args) - (function in source.methods)
-            if count > POSITIONAL_PARAMETERS and "tool" not in decorators(function):
+            if count > POSITIONAL_PARAMETERS and not is_tool(function):
                 yield source.place(function, f"{function.name}: {count} parameters")
 
 

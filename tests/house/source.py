@@ -89,6 +89,11 @@ def decorators(function: Function) -> set[str]:
     return {ast.unparse(node).partition("(")[0] for node in function.decorator_list}
 
 
+def is_tool(function: Function) -> bool:
+    """Whether a function is one that models call; its parameters are the arguments of a call."""
+    return "tool" in decorators(function)
+
+
 def parameters(function: Function) -> Iterator[ast.arg]:
     """Yield every parameter, in the order of the signature."""
     arguments = function.args

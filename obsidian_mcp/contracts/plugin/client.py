@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
@@ -18,7 +17,7 @@ from obsidian_mcp.errors import (
     UnknownTool,
 )
 
-from .http_exchange import SendRequest, Unreachable, exchange_over_http
+from .http_exchange import PluginAddress, SendRequest, Unreachable
 from .plugin_tool import PluginTools, read_tools
 
 if TYPE_CHECKING:
@@ -87,8 +86,9 @@ class BridgeClient:
     ) -> None:
         if not re.fullmatch(r"[\w.:%-]+", host, re.ASCII):
             raise InvalidArguments(f"{host!r} is not the name or address of a host.", host=host)
-        self._exchange = exchange or partial(exchange_over_http, host, port)
-        self.address = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        address = PluginAddress(host, port)
+        self._exchange = exchange or address.exchange
+        self.address = str(address)
         self._mode = mode
         self._key = (api_key or "").strip() or None
         if self._key is not None:

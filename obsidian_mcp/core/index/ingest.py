@@ -36,6 +36,7 @@ def ingest(
     stat: Stat | None,
     entries: Sequence[FileEntry],
     gone: Iterable[VaultPath] = (),
+    *,
     patience: float = PATIENCE,
 ) -> list[FileEntry]:
     """Make the rows of some files true, and delete those of others, in one transaction. A file that

@@ -262,7 +262,9 @@ class PendingFiles:
     def ingest(self, batch: IndexBatch, patience: float = PATIENCE) -> list[FileEntry]:
         """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy,
         Replaced."""
-        return ingest(self.index, self.read, self.stat, batch.entries, batch.gone, patience)
+        return ingest(
+            self.index, self.read, self.stat, batch.entries, batch.gone, patience=patience
+        )
 
     def take(
         self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None

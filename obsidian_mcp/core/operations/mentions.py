@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import accumulate
 from typing import NamedTuple
@@ -18,6 +19,7 @@ from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import drawing, parser
 from obsidian_mcp.core.note.edits import Edit, apply
 from obsidian_mcp.core.note.headings import heading_key
+from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Facet, Order, Request
@@ -187,40 +189,68 @@ class Linked(NamedTuple):
     """Those that stay as they are."""
 
 
-def linked(
-    vault: Vault,
-    settings: AppSettings,
-    target: VaultPath,
-    path: VaultPath,
-    body: str,
-    names: Sequence[str],
-) -> Linked:
-    """Make the mentions of `target` in the note at `path` links that show the same text (LINK-31),
-    but where the link would not be read as one or change a heading or how other text is read
-    (LINK-32). Raises: InvalidName."""
-    before = parser.parse(printable(body))
-    mentions = in_note(path, before, names)
-    if not mentions:
-        return Linked(body, 0, [])
-    written = cache(partial(_spellings, vault.catalog, settings, target, path))
-    leads = cache(lambda link: resolve(vault.catalog, path, link) == target)
-    spellings = [list(written(mention.span.slice(body))) for mention in checked(mentions)]
-    for _ in range(ATTEMPTS):
-        chosen = [
-            (mention, spelling)
-            for mention, spelling in zip(mentions, spellings, strict=True)
-            if spelling
-        ]
-        after = apply(body, [Edit(mention.span, spelling[0]) for mention, spelling in chosen])
-        note = parser.parse(printable(after))
+@dataclass(frozen=True)
+class MentionLinker:
+    """Makes mentions of `target` links to it, as the vault's settings want links."""
+
+    files: Names
+    settings: AppSettings
+    target: VaultPath
+    names: Sequence[str]
+    """The names and aliases of the target."""
+
+    def link(self, path: VaultPath, body: str) -> Linked:
+        """Make the mentions in the note at `path` links that show the same text (LINK-31).
+
+        Mentions stay where the link would not be read as one or change a heading or how other
+        text is read (LINK-32). Raises: InvalidName.
+        """
+        before = parser.parse(printable(body))
+        mentions = in_note(path, before, self.names)
+        if not mentions:
+            return Linked(body, 0, [])
+        written = cache(partial(self._spellings, path))
+        spellings = [list(written(mention.span.slice(body))) for mention in checked(mentions)]
+        for _ in range(ATTEMPTS):
+            chosen = [
+                (mention, spelling)
+                for mention, spelling in zip(mentions, spellings, strict=True)
+                if spelling
+            ]
+            after = apply(body, [Edit(mention.span, spelling[0]) for mention, spelling in chosen])
+            note = parser.parse(printable(after))
+            failed, further_links = self._check_links(path, before, note, chosen)
+            if not failed:
+                if (*before.links,) != further_links or _elements(before) != _elements(note):
+                    break  # it says something else
+                stay = [
+                    mention
+                    for mention, spelling in zip(mentions, spellings, strict=True)
+                    if not spelling
+                ]
+                return Linked(after, len(chosen), stay)
+            for spelling in failed:
+                del spelling[0]
+        return Linked(body, 0, mentions)
+
+    def _check_links(
+        self,
+        path: VaultPath,
+        before: Note,
+        after: Note,
+        chosen: Sequence[tuple[Mention, list[str]]],
+    ) -> tuple[list[list[str]], tuple[Link, ...]]:
+        """Return the spellings that are not read as what they should be in the note `after`, and
+        the links that it has besides."""
+        leads = cache(lambda link: resolve(self.files, path, link) == self.target)
         growth = accumulate(
             (len(spelling[0]) - len(mention.text) for mention, spelling in chosen), initial=0
         )
         places = [
             mention.span.start + grown for (mention, _), grown in zip(chosen, growth, strict=False)
         ]
-        links = {link.span: link for link in note.links}
-        outlines = zip(before.outline, note.outline, strict=False)
+        links = {link.span: link for link in after.links}
+        outlines = zip(before.outline, after.outline, strict=False)
         renamed = {
             old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)
         }
@@ -235,31 +265,18 @@ def linked(
             )
             if not is_read or mention.line in renamed:
                 failed.append(spelling)
-        if not failed:
-            if (*before.links,) != (*links.values(),) or _elements(before) != _elements(
-                note
-            ):  # it says something else
-                break
-            stay = [
-                mention
-                for mention, spelling in zip(mentions, spellings, strict=True)
-                if not spelling
-            ]
-            return Linked(after, len(chosen), stay)
-        for spelling in failed:
-            del spelling[0]
-    return Linked(body, 0, mentions)
+        return failed, (*links.values(),)
 
-
-def _spellings(
-    names: Names, settings: AppSettings, target: VaultPath, path: VaultPath, text: str
-) -> list[str]:
-    """The links that show a text, by how they are tried: for text, and for the cell of a table."""
-    occurrences = (
-        generate_link(names, target, path, settings=settings, display=text, in_table=cell)
-        for cell in (False, True)
-    )
-    return list(dict.fromkeys(occurrences))
+    def _spellings(self, path: VaultPath, text: str) -> list[str]:
+        """Return the links that show a text, by how they are tried: for text, and for the cell of
+        a table."""
+        occurrences = (
+            generate_link(
+                self.files, self.target, path, settings=self.settings, display=text, in_table=cell
+            )
+            for cell in (False, True)
+        )
+        return list(dict.fromkeys(occurrences))
 
 
 def _elements(note: Note) -> tuple[object, ...]:

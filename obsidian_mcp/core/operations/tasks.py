@@ -100,8 +100,8 @@ def update_task(
     line: int | None,
     wanted: str,
     change: TaskChange,
-    lane: str = "",
     *,
+    lane: str = "",
     etag: str = "",
     dry_run: bool = False,
 ) -> UpdatedTask:

@@ -185,30 +185,12 @@ def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
     neighbours."""
     opened = app.vaults.get(vault)
     entry = opened.find(note)
-    body = opened.read_text(entry).text.body
     notice = _notice(opened)
     linked = {
         link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None
     }
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
-    reasons: dict[str, list[str]] = {}
-    text = name_key(body)
-    for other_note in opened.entries():
-        name = name_key(basename(other_note.path))
-        if (
-            len(name) >= MIN_MENTION_LENGTH
-            and name in text
-            and is_note(other_note.path)
-            and other_note.path != entry.path
-        ):
-            reasons[str(other_note.path)] = ["its name is in the text"]
-    for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
-        report_progress(0, 0, "Comparing tags")
-        for occurrence in opened.graph.tagged(tag).value:
-            reasons.setdefault(str(occurrence.path), []).append(f"#{tag}")
-    for near in opened.graph.neighbours(entry.path, 2).value:
-        if near.distance == 2:
-            reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
+    reasons = _connection_reasons(opened, entry)
     connected = {str(path) for path in linked} | {str(entry.path)}
     ranked = sorted(
         (candidate for candidate in reasons.items() if candidate[0] not in connected),
@@ -235,6 +217,30 @@ def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
             *notice,
         ]
     )
+
+
+def _connection_reasons(vault: Vault, note: FileEntry) -> dict[str, list[str]]:
+    """Return the paths of notes that a note may have to do with, each with why."""
+    reasons: dict[str, list[str]] = {}
+    body = vault.read_text(note).text.body
+    text = name_key(body)
+    for entry in vault.entries():
+        name = name_key(basename(entry.path))
+        if (
+            len(name) >= MIN_MENTION_LENGTH
+            and name in text
+            and is_note(entry.path)
+            and entry.path != note.path
+        ):
+            reasons[str(entry.path)] = ["its name is in the text"]
+    for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
+        report_progress(0, 0, "Comparing tags")
+        for occurrence in vault.graph.tagged(tag).value:
+            reasons.setdefault(str(occurrence.path), []).append(f"#{tag}")
+    for near in vault.graph.neighbours(note.path, 2).value:
+        if near.distance == 2:
+            reasons.setdefault(str(near.path), []).append(f"linked with {near.via}")
+    return reasons
 
 
 @prompt("Clean up a note")

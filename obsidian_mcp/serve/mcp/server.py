@@ -48,27 +48,30 @@ class VaultServer(Server[dict[str, Any]]):
     subscriptions: Subscriptions
 
 
-def build_server(app: App, offer: Offer | None = None) -> VaultServer:
-    """Return the server with the tools of the vaults, or those of an `offer`. Call
-    `subscriptions.close` of the result when serving ends."""
-    subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
-    dispatcher = VaultDispatcher(app.config, lambda: app, offer)
+class _ToolRequests:
+    """The request handlers of `tools/…`."""
 
-    async def list_tools(
-        context: RequestContext, params: types.PaginatedRequestParams | None
+    def __init__(self, app: App, dispatcher: VaultDispatcher) -> None:
+        self._app = app
+        self._dispatcher = dispatcher
+
+    async def list(
+        self, context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         require_first_page(params.cursor if params is not None else None)
-        shown = await to_thread.run_sync(dispatcher.tools, peer_of(context))
-        return types.ListToolsResult.model_validate({"tools": shown}, by_name=False)
+        tools = await to_thread.run_sync(self._dispatcher.tools, peer_of(context))
+        return types.ListToolsResult.model_validate({"tools": tools}, by_name=False)
 
-    async def call_tool(
-        context: RequestContext, params: types.CallToolRequestParams
+    async def call(
+        self, context: RequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
+        config = self._app.config
+
         def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
             return in_thread_for(
                 context,
-                app.config.timeout,
-                partial(dispatcher.call, params.name, arguments),
+                config.timeout,
+                partial(self._dispatcher.call, params.name, arguments),
                 kind=kind_of_call(params.name, arguments),
             )
 
@@ -76,19 +79,27 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
         try:
             result = await call_with_consent(context, params, work)
         except AppError as error:
-            if (result := results.failure(error, app.config.error_style)) is None:
+            if (result := results.failure(error, config.error_style)) is None:
                 raise  # handle_errors gives it its code
         if isinstance(result, types.InputRequiredResult):
             return result
         return types.CallToolResult.model_validate(result, by_name=False)
 
+
+def build_server(app: App, offer: Offer | None = None) -> VaultServer:
+    """Return the server with the tools of the vaults, or those of an `offer`. Call
+    `subscriptions.close` of the result when serving ends."""
+    subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
+    dispatcher = VaultDispatcher(app.config, lambda: app, offer)
+
+    tools = _ToolRequests(app, dispatcher)
     server = VaultServer(
         "obsidian-mcp",
         version=__version__,
         title="Obsidian vault",
         instructions=dispatcher.instructions(),
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
+        on_list_tools=tools.list,
+        on_call_tool=tools.call,
         on_list_resources=resources.list,
         on_list_resource_templates=resources.templates,
         on_read_resource=resources.read,

@@ -113,6 +113,7 @@ class Calls:
         self,
         dispatcher: Dispatcher,
         lock: threading.RLock,
+        *,
         wake: Callable[[], None],
         send: Callable[[bytes], None],
         answer: Callable[[RequestId, bytes], None],

@@ -87,10 +87,10 @@ class Conversation:
         return Calls(
             self._dispatcher,
             self._lock,
-            self._changed.notify,
-            self.writer.put,
-            self._answer,
-            self._pass_on,
+            wake=self._changed.notify,
+            send=self.writer.put,
+            answer=self._answer,
+            pass_on=self._pass_on,
         )
 
     @cached_property
