@@ -51,16 +51,6 @@ def syntax_tree(file: str) -> ast.Module:
     return ast.parse(sources()[file])
 
 
-def test_no_public_class_bears_the_name_of_another() -> None:
-    files: dict[str, list[str]] = {}
-    for file in sources():
-        for node in ast.walk(syntax_tree(file)):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                files.setdefault(node.name, []).append(file)
-
-    assert {name: where for name, where in files.items() if len(where) > 1} == {}
-
-
 LONGEST_TABLE = 60
 """Lines of a literal; what is longer is data, and stands in a file that is read when it is needed."""
 

@@ -1,14 +1,15 @@
-"""What `python -m tests.house` counts, on sources of a few lines."""
+"""What `python -m tests.house` counts, on sources of a few lines; and the limits that the program keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 import pytest
 
 from tests.house import names, sizes
-from tests.house.__main__ import main
-from tests.house.source import Place, Source
+from tests.house.__main__ import COUNTS, PACKAGE, main
+from tests.house.source import Place, Source, read_sources
 
 
 def sources(*texts: str) -> list[Source]:
@@ -68,6 +69,12 @@ def test_self_and_arguments_of_tools_are_no_positional_parameters() -> None:
     ]
     assert listed(sizes.long_signatures, "def f(a, b, c, d, e, *f, g, h): pass") == []
     assert listed(sizes.long_signatures, "@tool(title='T')\ndef f(a, b, c, d, e, f): pass") == []
+
+
+def test_slices_of_records_are_counted_and_those_of_texts_are_not() -> None:
+    text = "a = new[2:7]\nb = self.fields[1:4]\nc = row[1:]\nd = text[2:4]\ne = words[1:]\nf = line[:n]"
+
+    assert listed(sizes.sliced_records, text) == ["0.py:1 new[2:7]", "0.py:2 self.fields[1:4]", "0.py:3 row[1:]"]
 
 
 def test_a_line_is_of_code_of_a_docstring_blank_or_a_comment() -> None:
@@ -154,3 +161,27 @@ def test_an_unknown_row_is_refused_with_those_that_there_are(capsys: pytest.Capt
         main(["--list", "vague", "--of", __file__])
 
     assert "there is no row 'vague'; the rows are paragraphs, vague-names" in capsys.readouterr().err
+
+
+@cache
+def package_sources() -> list[Source]:
+    return read_sources(PACKAGE)
+
+
+WHAT_TO_DO = {
+    "wide-lines": "Break the line. The reason of a `noqa` or `type: ignore` goes into a comment line above it.",
+    "long-functions": "Give a part of it that does one thing a function and a name of its own.",
+    "long-files": "A file has one noun: give the second one a file, with a docstring that says what it is.",
+    "long-signatures": "Make parameters keyword-only, or pass a record that has a meaning of its own.",
+    "sliced-records": "Name the columns: unpack the record, or give it a property.",
+    "shared-type-names": "Name each for what it is, so that a search for a name finds its own uses only.",
+}
+"""The limits of docs/architecture.md, and what helps where one is passed."""
+
+
+@pytest.mark.parametrize("key", WHAT_TO_DO)
+def test_the_program_keeps_the_limits_of_its_form(key: str) -> None:
+    measure = next(count for count in COUNTS if count.key == key)
+    places = [str(place) for place in measure.find_places(package_sources())]
+
+    assert places == [], f"{measure.title}: {'; '.join(places)}. {WHAT_TO_DO[key]}"

@@ -135,10 +135,11 @@ class VectorStore:
             row = connection.execute(sql, (stored(path),)).fetchone()
         if row is None:
             return []
+        starts, vectors = row
         mean = (
-            np.frombuffer(row[1], dtype="<f2")
+            np.frombuffer(vectors, dtype="<f2")
             .astype("f4")
-            .reshape(len(json.loads(row[0])), -1)
+            .reshape(len(json.loads(starts)), -1)
             .mean(axis=0)
         )
         unit = mean / (float(np.linalg.norm(mean)) or 1.0)

@@ -164,7 +164,7 @@ class Watcher:
         logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
         report = self.report
 
-        class Handler(FileSystemEventHandler):
+        class VaultEvents(FileSystemEventHandler):
             def on_any_event(self, event: FileSystemEvent) -> None:
                 goes = event.is_directory and event.event_type in GOING
                 for path in (event.src_path, event.dest_path):
@@ -174,7 +174,7 @@ class Watcher:
         with _starting:
             before = threading.enumerate()
             observer = Observer(timeout=WAKE_SECONDS)
-            observer.schedule(Handler(), self.root, recursive=True, event_filter=_changes())
+            observer.schedule(VaultEvents(), self.root, recursive=True, event_filter=_changes())
             observer.start()
             threads: list[threading.Thread] = [
                 thread

@@ -219,8 +219,9 @@ class _PlannedCanvas:
             self.before = None
             self.path, disk = self._vault.catalog.new_path(self._name)
             return Text(""), disk
-        self.path, disk = self.before.entry[:2]
-        return self.before.text, disk
+        entry = self.before.entry
+        self.path = entry.path
+        return self.before.text, entry.disk
 
 
 def _apply(

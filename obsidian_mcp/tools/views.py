@@ -46,7 +46,10 @@ def show_graph(
             "center": entry.path,
             "depth": depth,
             "nodes": [[node.path, node.kind, node.links_in, node.links_out] for node in near.nodes],
-            "edges": [list(edge if edge[2] == "embed" else edge[:2]) for edge in near.edges],
+            "edges": [
+                [start, end, *(["embed"] if kind == "embed" else [])]
+                for start, end, kind in near.edges
+            ],
             "cut": near.left_out,
         }
         if answer.notice:

@@ -55,6 +55,7 @@ COUNTS = [
         sizes.long_signatures,
         0,
     ),
+    Count("sliced-records", "slices of records by number", sizes.sliced_records, 0),
     Count(
         "shared-type-names",
         "classes and aliases whose name another has",

@@ -96,31 +96,30 @@ def functions_called(name: str, sources: list[Source]) -> Iterator[Place]:
 
 
 def shared_type_names(sources: list[Source]) -> Iterator[Place]:
-    """Yield the classes and aliases of modules whose name another one has as well.
+    """Yield the classes, and the aliases of modules, whose name another one has as well.
 
     Whether a name is private makes no difference: a search for `Reader` lists `_Reader` too, and
     a reader of the code meets both.
     """
     places: dict[str, list[Place]] = defaultdict(list)
     for source in sources:
-        for name, node in _types(source.tree.body):
+        classes = [(node.name, node) for node in source.nodes if isinstance(node, ast.ClassDef)]
+        for name, node in (*classes, *_aliases(source.tree.body)):
             places[name.lstrip("_")].append(source.place(node, name))
     for name in sorted(places):
         if len(places[name]) > 1:
             yield from places[name]
 
 
-def _types(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
+def _aliases(body: list[ast.stmt]) -> Iterator[tuple[str, ast.stmt]]:
     for node in body:
         match node:
-            case ast.ClassDef(name=name):
-                yield name, node
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 if TYPE_NAME.fullmatch(name.lstrip("_")):
                     yield name, node
             case ast.If():  # `if TYPE_CHECKING`
-                yield from _types(node.body)
-                yield from _types(node.orelse)
+                yield from _aliases(node.body)
+                yield from _aliases(node.orelse)
 
 
 def functions_that_are_no_verbs(sources: list[Source]) -> Iterator[Place]:

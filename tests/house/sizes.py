@@ -101,6 +101,26 @@ def long_signatures(sources: list[Source]) -> Iterator[Place]:
                 yield source.place(function, f"{function.name}: {count} parameters")
 
 
+OF_TEXT = {"body", "data", "escape", "line", "name", "text", "value", "word", "words"}
+"""Names of values whose parts have no names: texts, bytes, and words of a command line."""
+OF_RECORDS = {"entry", "fact", "hit", "item", "new", "old", "earlier", "record", "row", "twin"}
+
+
+def sliced_records(sources: list[Source]) -> Iterator[Place]:
+    """Yield slices between two numbers, and slices of what is called as a record.
+
+    `data[2:7]` of a record hides which columns these are, and is wrong when one is added. What is
+    a record, a syntax tree does not tell: texts and bytes are known by the usual names.
+    """
+    for source in sources:
+        for node in source.nodes:
+            match node:
+                case ast.Subscript(value=ast.Name(name) | ast.Attribute(attr=name), slice=ast.Slice() as part):
+                    bounds = [isinstance(bound, ast.Constant) for bound in (part.lower, part.upper)]
+                    if (all(bounds) and name not in OF_TEXT) or (any(bounds) and name in OF_RECORDS):
+                        yield source.place(node, ast.unparse(node))
+
+
 @dataclass(frozen=True)
 class LineCounts:
     """How many lines are what. A line that has code and a comment is a line of code."""

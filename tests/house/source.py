@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gc
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -68,11 +69,24 @@ class Source:
 
 
 def read_sources(package: Path) -> list[Source]:
-    """Return the files of Python below a folder; their paths begin with its name."""
-    return [
-        Source(path.relative_to(package.parent).as_posix(), path.read_text("utf-8"))
-        for path in sorted(package.rglob("*.py"))
-    ]
+    """Return the files of Python below a folder; their paths begin with its name.
+
+    Meanwhile no garbage is collected: there is none among half a million nodes of syntax, and
+    looking for it takes three quarters of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        sources = [
+            Source(path.relative_to(package.parent).as_posix(), path.read_text("utf-8"))
+            for path in sorted(package.rglob("*.py"))
+        ]
+        for source in sources:
+            _ = source.nodes
+    finally:
+        if was_enabled:
+            gc.enable()
+    return sources
 
 
 def is_text(statement: ast.stmt) -> bool:

@@ -9,6 +9,8 @@ from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text
 from obsidian_mcp.core.text.vault_path import VaultPath
 
+from .ports import DiskFile
+
 
 class FileEntry(NamedTuple):
     """One file of the vault: `path` is its path in the vault (NAME-09), `disk` its spelling on
@@ -20,6 +22,11 @@ class FileEntry(NamedTuple):
     """Bytes."""
     mtime_ns: int
     """Modification time in nanoseconds since the epoch."""
+
+    @property
+    def disk_file(self) -> DiskFile:
+        """The file as the disk lists it."""
+        return DiskFile(self.disk, self.size, self.mtime_ns)
 
     @property
     def is_too_large(self) -> bool:

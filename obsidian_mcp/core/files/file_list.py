@@ -139,7 +139,7 @@ class FileList:
             self._add(FileEntry(path, *file))
             return [Change(path)]
         twin_entries = self._entries_of(twins)
-        return self._reassign(twin_entries, [*(DiskFile(*twin[1:]) for twin in twin_entries), file])
+        return self._reassign(twin_entries, [*(twin.disk_file for twin in twin_entries), file])
 
     def drop(self, disk: str) -> list[Change]:
         """Remove a file; return the paths whose file is gone or different."""
@@ -151,7 +151,7 @@ class FileList:
         if not twins:
             return [Change(earlier.path, gone=True)]
         twin_entries = self._entries_of(twins)
-        changes = self._reassign(twin_entries, [DiskFile(*twin[1:]) for twin in twin_entries])
+        changes = self._reassign(twin_entries, [twin.disk_file for twin in twin_entries])
         if any(change.path == earlier.path for change in changes):
             return changes
         return [Change(earlier.path, gone=True), *changes]

@@ -131,14 +131,14 @@ class IgnoreFilters:
 
     def __init__(self, filters: Iterable[str]) -> None:
         prefixes, patterns = [], []
-        for entry in filters:
-            if len(entry) > 2 and entry.startswith("/") and entry.endswith("/"):
+        for text in filters:
+            if len(text) > 2 and text.startswith("/") and text.endswith("/"):
                 import regex  # few vaults have such filters
 
                 with suppress(regex.error):
-                    patterns.append(regex.compile(entry[1:-1]))
-            elif entry:
-                prefixes.append(entry.removeprefix("/") or "/")
+                    patterns.append(regex.compile(text[1:-1]))
+            elif text:
+                prefixes.append(text.removeprefix("/") or "/")
         self._prefixes = tuple(prefixes)
         self._patterns = tuple(patterns)
 

@@ -115,8 +115,8 @@ class IndexedNotes(IndexedVault):
     def _text_tags(self) -> IndexColumn[str]:
         def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
             return (
-                (row[0], row[2])
-                for row in self._rows.column("tags", "tag", files=files, where="at = ''")
+                (file, tag)
+                for file, _, tag in self._rows.column("tags", "tag", files=files, where="at = ''")
             )
 
         return IndexColumn(read)

@@ -178,7 +178,7 @@ class IndexedVault:
     def _tags(self) -> IndexColumn[str]:
         return IndexColumn(
             lambda files: (
-                (row[0], row[2]) for row in self._rows.column("tags", "tag", files=files)
+                (file, tag) for file, _, tag in self._rows.column("tags", "tag", files=files)
             )
         )
 

@@ -50,15 +50,15 @@ class RowWriter:
         earlier = self._connection.execute(
             "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
         ).fetchone()
-        if earlier and record.digest and earlier[1:] == (entry.size, record.digest):
+        file, size, digest = earlier or (0, None, None)
+        if earlier and record.digest and (size, digest) == (entry.size, record.digest):
             sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
-            self._connection.execute(sql, (*stat, earlier[0]))
+            self._connection.execute(sql, (*stat, file))
             return True
         if facts_ is None:
             return False
         stored_cells = (record.digest, "\n".join(facts_.warnings), self._generation)
         if earlier:
-            file = earlier[0]
             self._stale.append(file)
             sql = (
                 "UPDATE files SET disk = ?, size = ?, mtime_ns = ?, digest = ?, warnings = ?, "
@@ -114,7 +114,8 @@ def looked_at(stat: Stat, disk: str) -> DiskFile | None:
 
 
 def is_there(stat: Stat, entry: FileEntry) -> bool:
-    return looked_at(stat, entry.disk) == entry[1:]
+    """Whether a file is as its entry says."""
+    return looked_at(stat, entry.disk) == entry.disk_file
 
 
 def disk_column(entry: FileEntry) -> bytes | None:

@@ -45,9 +45,16 @@ class SearchContent(NamedTuple):
     structure: bytes = b""
     """`Structure.pack` of its parts; empty if it is not known."""
 
+    @property
+    def short_fields(self) -> tuple[str, ...]:
+        """The texts of SHORT_FIELDS."""
+        return self.name, self.alias, self.heading, self.tag, self.folder
 
-FIELDS = ("body", "name", "alias", "heading", "tag", "folder")
-"""The columns of the index, as `SearchContent` names them."""
+
+SHORT_FIELDS = ("name", "alias", "heading", "tag", "folder")
+"""The columns that are stored as they are indexed, as `SearchContent` names them."""
+FIELDS = ("body", *SHORT_FIELDS)
+"""The columns of the full-text index; the body is stored as it is in the file."""
 
 
 def compose(
@@ -66,17 +73,15 @@ def compose(
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
     body = analysis.spread(text)
-    fields = (
-        analysis.spread(name.rpartition(".")[0]),
-        ITEMS.join(map(analysis.spread, aliases)),
-        ITEMS.join(map(analysis.spread, headings)),
-        ITEMS.join(map(analysis.spread, tags)),
-        analysis.spread(folder),
-    )
+    file_name, folder = analysis.spread(name.rpartition(".")[0]), analysis.spread(folder)
+    written = [  # what stands in the note, unlike its name and folder
+        ITEMS.join(map(analysis.spread, texts)) for texts in (aliases, headings, tags)
+    ]
+    fields = (file_name, *written, folder)
     distinct = set(analysis.words(body))
     distinct.discard(analysis.GAP.encode())
     odd = TRUNCATED if truncated else 0
-    if not distinct.issuperset(analysis.words(" ".join(fields[1:4]).replace(analysis.GAP, " "))):
+    if not distinct.issuperset(analysis.words(" ".join(written).replace(analysis.GAP, " "))):
         odd |= ODD_FIELDS
     distinct.update(analysis.words(" ".join(fields).replace(analysis.GAP, " ")))
     if "_" in text:
@@ -88,7 +93,19 @@ def compose(
     if max(map(len, distinct), default=0) > analysis.LONGEST_WORD:
         odd |= ODD_WORDS
         distinct = {word for word in distinct if len(word) <= analysis.LONGEST_WORD}
-    return SearchContent(text, body, *fields, b" ".join(distinct).decode(), odd, structure)
+    aliases_text, headings_text, tags_text = written
+    return SearchContent(
+        text,
+        body,
+        name=file_name,
+        alias=aliases_text,
+        heading=headings_text,
+        tag=tags_text,
+        folder=folder,
+        words=b" ".join(distinct).decode(),
+        odd=odd,
+        structure=structure,
+    )
 
 
 # The tables that a search uses: texts, words, and SQLite's full-text index over the words
@@ -97,8 +114,8 @@ _FIELDS = ", ".join(FIELDS)
 
 SCHEMA = (
     # The text is the last column, so that the others are read without it.
-    f"""CREATE TABLE texts (file INTEGER PRIMARY KEY, odd INTEGER NOT NULL, {", ".join(FIELDS[1:])},
-    structure BLOB NOT NULL, text TEXT NOT NULL)""",
+    f"""CREATE TABLE texts (file INTEGER PRIMARY KEY, odd INTEGER NOT NULL,
+    {", ".join(SHORT_FIELDS)}, structure BLOB NOT NULL, text TEXT NOT NULL)""",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
     "CREATE INDEX texts_odd ON texts (odd) WHERE odd != 0",
     # Numbered in the order of their first appearance, in a batch the most frequent first: low
@@ -125,7 +142,7 @@ _DROP = (
     f"INSERT INTO search (search, rowid, {_FIELDS}) "
     f"VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"
 )
-_OLD = f"SELECT file, text, {', '.join(FIELDS[1:])} FROM texts WHERE file = ?"
+_OLD = f"SELECT text, {', '.join(SHORT_FIELDS)} FROM texts WHERE file = ?"
 
 
 def write(
@@ -142,13 +159,19 @@ def write(
     for file in dropped:
         old = connection.execute(_OLD, (file,)).fetchone()
         if old is not None:
-            connection.execute(_DROP, (file, analysis.spread(old[1]), *old[2:]))
+            text, *short_fields = old
+            connection.execute(_DROP, (file, analysis.spread(text), *short_fields))
             connection.execute("DELETE FROM texts WHERE file = ?", (file,))
     connection.executemany(
         _PUT_TEXT,
-        ((file, new.odd, *new[2:7], new.structure, new.text) for file, new in contents.items()),
+        (
+            (file, new.odd, *new.short_fields, new.structure, new.text)
+            for file, new in contents.items()
+        ),
     )
-    connection.executemany(_PUT, ((file, *new[1:7]) for file, new in contents.items()))
+    connection.executemany(
+        _PUT, ((file, new.body, *new.short_fields) for file, new in contents.items())
+    )
     counts: Counter[str] = Counter()
     for content in contents.values():
         counts.update(content.words.split())

@@ -95,7 +95,7 @@ def _join_adjacent(blocks: Sequence[EqualRun]) -> Iterator[EqualRun]:
     """Yield blocks in their order, those as one that follow each other in both texts."""
     last = EqualRun(0, 0, 0)
     for block in sorted(blocks):
-        if last.size and (last.old + last.size, last.new + last.size) == block[:2]:
+        if last.size and (last.old + last.size, last.new + last.size) == (block.old, block.new):
             last = last._replace(size=last.size + block.size)
         else:
             if last.size:

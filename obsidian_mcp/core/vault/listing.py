@@ -160,7 +160,7 @@ class Listing:
             elif (newer := self._newer) is not None:
                 if newer:
                     looked_at = [
-                        DiskFile(*entry[1:])
+                        entry.disk_file
                         for entry in self.catalog
                         if _is_at_or_below(entry.disk, newer)
                     ]

@@ -247,9 +247,9 @@ class Vault(VaultFiles):
             entry = self.catalog.find(raw)
             if entry is not None:
                 is_path = "/" in raw or raw.lower().endswith(TEXT_EXTENSIONS)
-                return self._exactly(raw, entry) if is_path and raw not in entry[
-                    :2
-                ] else entry, None
+                if is_path and raw not in (entry.path, entry.disk):
+                    entry = self._exactly(raw, entry)
+                return entry, None
         if (target := link_target(raw)) is not None:
             return self.resolve(target)
         if ":" in raw and (located := self.periodic.find_by_name(raw)) is not None:
@@ -287,7 +287,7 @@ class Vault(VaultFiles):
         with suppress(AppError):
             written = clean(raw)
             for disk in (written, written + NOTE_EXTENSION):
-                if disk in entry[:2]:
+                if disk in (entry.path, entry.disk):
                     return entry
                 if (
                     self._listing.visible(disk)
