@@ -101,7 +101,7 @@ def long_signatures(sources: list[Source]) -> Iterator[Place]:
                 yield source.place(function, f"{function.name}: {count} parameters")
 
 
-OF_TEXT = {"body", "data", "escape", "line", "name", "text", "value", "word", "words"}
+OF_TEXT = {"body", "data", "escape", "head", "line", "name", "text", "value", "word", "words"}
 """Names of values whose parts have no names: texts, bytes, and words of a command line."""
 OF_RECORDS = {"entry", "fact", "hit", "item", "new", "old", "earlier", "record", "row", "twin"}
 
