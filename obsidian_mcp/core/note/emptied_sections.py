@@ -25,7 +25,7 @@ class EmptiedSections(NamedTuple):
     """Headings without text that stay, because they are needed."""
 
 
-class _Section(NamedTuple):
+class _ChangedSection(NamedTuple):
     """A heading with the text up to the next heading, and up to the next one of its level."""
 
     heading: Heading
@@ -74,7 +74,7 @@ def remove_emptied_sections(
     return EmptiedSections(list(edits), removed, kept)
 
 
-def _list_sections(body: str, edits: Sequence[Edit]) -> list[_Section]:
+def _list_sections(body: str, edits: Sequence[Edit]) -> list[_ChangedSection]:
     note = parser.parse(body)
     outline = note.outline
     definitions = [Edit(footnote.span, "") for footnote in note.footnotes]
@@ -85,7 +85,7 @@ def _list_sections(body: str, edits: Sequence[Edit]) -> list[_Section]:
         end = next((other.span.start for other in following if other.level <= heading.level), None)
         goes = any(edit.span.start <= heading.span.start < edit.span.end for edit in edits)
         sections.append(
-            _Section(
+            _ChangedSection(
                 heading,
                 own,
                 len(body) if end is None else end,

@@ -71,13 +71,9 @@ def extract(
     before = vault.read_text(source)
     parsed = parser.parse(before.text.body)
     extraction, disk, existing = _extraction(vault, source, parsed, part, to)
-    span, target = extraction.span, extraction.target
-    own = extraction.own_edits(link_spans.read_note_referrer(source.path, parsed))
-    warnings = [
-        f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped
-    ]
-    text = _moved(parsed.body, span, own.edits, extraction.footnotes, before.text.newline)
+    target = extraction.target
     there = vault.read_text(existing) if existing is not None else None
+    text, warnings = _text_of_part(extraction, before.text.newline)
     if there is not None:
         text = footnotes.rename_clashing_ids(text, there.text.body)
     text = fill_composer_template(vault, text, source.path, target)
@@ -99,7 +95,7 @@ def extract(
         if update_links:
             inserted = find_inserted(after, now, text, position)
             warnings += warn_of_mistaken_links(
-                vault, source.path, target, merged=after, moved=inserted, part=span
+                vault, source.path, target, merged=after, moved=inserted, part=extraction.span
             )
     warnings += unread_links(vault) if update_links else []
     remarks = (*warnings, *links.rewriting.warnings, *vault.settings.warnings)
@@ -131,6 +127,17 @@ def _extraction(
         footnotes=footnotes.divide(parsed, span),
     )
     return extraction, disk, existing
+
+
+def _text_of_part(extraction: Extraction, newline: str) -> tuple[str, list[str]]:
+    """Return the text that leaves a note, its own links leading where they led, and a warning for
+    each link for which that is not possible."""
+    parsed = extraction.parsed
+    own = extraction.own_edits(link_spans.read_note_referrer(extraction.source, parsed))
+    text = _moved(parsed.body, extraction.span, own.edits, extraction.footnotes, newline)
+    return text, [
+        f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped
+    ]
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from obsidian_mcp.core.note.emptied_sections import remove_emptied_sections
 from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import (
+    VaultPath,
     basename,
 )
 from obsidian_mcp.core.vault.operation import removal
@@ -57,11 +58,7 @@ def merge(
         raise PropertiesUnreadable(
             f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written."
         )
-    text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
-    has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source.path).value)
-    names_of_both = () if has_linked_parts else (basename(source.path), basename(target.path))
-    linked = linked_headings(vault, source.path, parser.parse(own))
-    text, left_out = _without_repeats(text, there, names_of_both, linked)
+    text, left_out = _new_text(vault, source.path, target.path, own, there)
     text = fill_composer_template(vault, text, source.path, target.path)
     body = join(there, text, position)
     if read is not None and read.values:
@@ -101,6 +98,18 @@ def _before_and_after(
         return file.before, file.after.text.body
     content = vault.read_text(entry)
     return content, content.text.body
+
+
+def _new_text(
+    vault: Vault, source: VaultPath, target: VaultPath, own: str, there: str
+) -> tuple[str, int]:
+    """Return the text of the note `source` that the text `there` of the other one lacks, and how
+    many parts are left out."""
+    text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source).value)
+    names_of_both = () if has_linked_parts else (basename(source), basename(target))
+    linked = linked_headings(vault, source, parser.parse(own))
+    return _without_repeats(text, there, names_of_both, linked)
 
 
 def _without_repeats(
