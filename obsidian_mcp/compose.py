@@ -74,7 +74,7 @@ def _read_outside(config: Config, principal: Principal | None, path: str, most: 
 
     def shown_in() -> dict[Path, Callable[[str], bool]]:
         folders = {*vault_folders(config).values(), *registered_vaults(config.app_folders)}
-        return {folder: policy_of(config, folder, principal).visible for folder in folders}
+        return {folder: policy_of(config, folder, principal).is_visible for folder in folders}
 
     own = (config.state, config.cache, config.policy_file)
     return OutsideFiles(config.import_folders, shown_in, own).read(path, most)

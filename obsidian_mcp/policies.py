@@ -116,5 +116,5 @@ def policy_of(config: Config, folder: Path, principal: Principal | None) -> poli
         config.policy_file.exists()
     )  # most users have none, and need not import what reads it
     allowed = policy_file(config).policy(folder.name, str(folder)) if has_file else policy.DEFAULT
-    allowed = allowed.narrowed(policy.limited_to(config.scope, read_only=config.read_only))
-    return allowed if principal is None else allowed.narrowed(principal.limits.policy)
+    allowed = allowed.narrow_by(policy.process_policy(config.scope, read_only=config.read_only))
+    return allowed if principal is None else allowed.narrow_by(principal.limits.policy)

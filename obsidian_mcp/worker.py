@@ -46,13 +46,13 @@ class Worker:
         """Have `work` called soon. Returns at once."""
         self._woken.set()
 
-    def rest(self, seconds: float) -> bool:
+    def wait_or_stop(self, seconds: float) -> bool:
         """Wait, in `work`; return whether the worker is to stop."""
         return self._stopping.wait(seconds)
 
     def retry(self, seconds: float) -> None:
         """Wait, in `work`, and have it called again."""
-        self.rest(seconds)
+        self.wait_or_stop(seconds)
         self._woken.set()
 
     def stop(self, seconds: float = 0.0) -> bool:

@@ -6,7 +6,7 @@ import errno
 import os
 import stat as stat_module
 
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import StorageFailed
 
 STUB = ".icloud"
@@ -41,10 +41,10 @@ def check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:
 
 def not_downloaded(disk: str) -> StorageFailed:
     return StorageFailed(
-        f"{printable(disk)!r} is in the cloud and not downloaded to this computer, so it was "
+        f"{to_printable(disk)!r} is in the cloud and not downloaded to this computer, so it was "
         "neither read nor changed. "
         "Open it once in the Obsidian app or have the cloud keep it on this device, then try "
         "again.",
-        path=printable(disk),
+        path=to_printable(disk),
         downloaded=False,
     )

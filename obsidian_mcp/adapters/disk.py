@@ -10,7 +10,7 @@ import itertools
 import os
 from collections.abc import Iterator
 
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
 
 from .folder import VaultFolder, read_bytes
@@ -104,10 +104,10 @@ class Disk(VaultFolder):
         with self._open(place, disk, known) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
-                    f"{printable(disk)!r} was changed by another program in this moment. Nothing "
+                    f"{to_printable(disk)!r} was changed by another program in this moment. Nothing "
                     "was written; read it "
                     "again and repeat the edit.",
-                    path=printable(disk),
+                    path=to_printable(disk),
                 )
 
     def create(self, disk: str, data: bytes) -> None:
@@ -248,7 +248,7 @@ class Disk(VaultFolder):
                     bin_place.sync()
                     place.sync()
                     break
-        return printable(target)
+        return to_printable(target)
 
 
 def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
@@ -272,6 +272,6 @@ def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileExistsError) and target:
             raise NoteExists(
-                f"There is already a file {printable(target)!r}.", path=printable(target)
+                f"There is already a file {to_printable(target)!r}.", path=to_printable(target)
             ) from error
         raise translate_error(error, disk, doing) from error

@@ -44,14 +44,14 @@ class EmbeddingWorker(Worker):
                 os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
         try:
             self._meaning.prepare()
-            if is_woken and self.rest(SETTLE_SECONDS):
+            if is_woken and self.wait_or_stop(SETTLE_SECONDS):
                 return None
             with acquire_lock(self._lock):
                 pending = self._meaning.pending()
                 for at in range(0, len(pending), BATCH_FILES):
                     begun = time.monotonic()
                     self._meaning.embed(pending[at : at + BATCH_FILES])
-                    if self.rest(
+                    if self.wait_or_stop(
                         time.monotonic() - begun
                     ):  # as long as it took, for everything else
                         return None

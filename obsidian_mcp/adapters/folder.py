@@ -13,7 +13,7 @@ from pathlib import Path
 
 from obsidian_mcp.core.files.ports import DiskFile, nearest_time
 from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, printable, too_large
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, to_printable, too_large
 from obsidian_mcp.errors import InvalidName, PermissionDenied
 
 from .cloud import STUB, check_readable, in_cloud, not_downloaded
@@ -164,9 +164,9 @@ class VaultFolder:
         while "~" in folder:
             if os.path.lexists(self.root / folder) and not self._lists(folder):
                 raise InvalidName(
-                    f"{printable(folder)!r} is a short name that Windows gives to a folder. Give "
+                    f"{to_printable(folder)!r} is a short name that Windows gives to a folder. Give "
                     "its own name.",
-                    path=printable(folder),
+                    path=to_printable(folder),
                 )
             folder, _, _ = folder.rpartition("/")
 

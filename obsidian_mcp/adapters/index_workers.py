@@ -93,7 +93,7 @@ class IndexWorkers:
             self._tidy()
         else:
             try:
-                if self._look is not None and not self._worker.rest(GATHER_SECONDS):
+                if self._look is not None and not self._worker.wait_or_stop(GATHER_SECONDS):
                     self._pause = self._look()
                 self._store_pending()
             except AppError as error:  # the disk is gone; every call says so

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import (
     AppError,
     InvalidName,
@@ -58,7 +58,7 @@ _EXPLAINED = {
 
 def translate_error(error: OSError, disk: str, doing: str) -> AppError:
     """Return the AppError for a system error (FILE-08)."""
-    path = printable(disk)
+    path = to_printable(disk)
     if error.errno in ABSENT and error.errno not in _EXPLAINED:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
     if getattr(error, "winerror", None) == _SHARING_VIOLATION:
@@ -258,15 +258,15 @@ class DiskPlace(NamedTuple):
 def symbolic_link_error(disk: str) -> PermissionDenied:
     """Return the error for a path with a symbolic link or a junction in it."""
     return PermissionDenied(
-        f"{printable(disk)!r} passes through a symbolic link or junction, which may lead out of "
+        f"{to_printable(disk)!r} passes through a symbolic link or junction, which may lead out of "
         "the vault and is not "
         "followed. Give the path of the real file inside the vault.",
-        path=printable(disk),
+        path=to_printable(disk),
     )
 
 
 def below_a_file(disk: str) -> InvalidName:
-    path = printable(disk)
+    path = to_printable(disk)
     return InvalidName(
         f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a "
         "folder. Choose another "

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from obsidian_mcp.core.text.fit import mark_excerpt
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 
 Marks = Sequence[tuple[int, int]]
 """Start and end of parts of a text."""
@@ -29,7 +29,7 @@ _CONTROLS: Final[dict[int, int | str]] = {
 def safe(text: str) -> str:
     """Return a text of the same length without what moves the cursor, changes colours or the
     direction of writing."""
-    return text if text.isprintable() else printable(text.translate(_CONTROLS))
+    return text if text.isprintable() else to_printable(text.translate(_CONTROLS))
 
 
 def columns(text: str) -> int:
@@ -141,7 +141,9 @@ def _local_time(text: str) -> str:
 
     if not iso.read_iso(text):
         return text
-    return clock.local(clock.instant(datetime.fromisoformat(text))).isoformat(" ", "minutes")
+    return clock.to_local_time(clock.instant(datetime.fromisoformat(text))).isoformat(
+        " ", "minutes"
+    )
 
 
 def align(cells: Sequence[Sequence[str]], right: Sequence[bool]) -> Iterator[str]:

@@ -28,9 +28,9 @@ def write(text: str, remarks: str = "") -> None:
         try:
             data = text.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:  # half of a character, as "\ud83d" in YAML is one
-            from obsidian_mcp.core.text.text import printable
+            from obsidian_mcp.core.text.text import to_printable
 
-            data = printable(text).encode()
+            data = to_printable(text).encode()
         write_bytes(data)
     if remarks:
         print(remarks, end="", file=sys.stderr, flush=True)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.obsidian import Plugin, Version
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, PermissionDenied
@@ -70,7 +70,7 @@ def app_info(
             versions = obsidian.history(path)
             return AppAnswer(path, versions=[*versions[:SHOWN]], total=len(versions))
         case "history_read":
-            version_text = printable(obsidian.history_read(path, version))
+            version_text = to_printable(obsidian.history_read(path, version))
             return DocumentAnswer(
                 AppAnswer(path, cut=len(version_text) > PAGE or None), version_text[:PAGE]
             )
@@ -119,7 +119,7 @@ def _path(vault: Vault, name: str) -> VaultPath:
     except NoteNotFound:
         path = vault.catalog.parse(name)
         path = path if extension(path) else VaultPath(f"{path}.md")
-        if not vault.policy.visible(path):
+        if not vault.policy.is_visible(path):
             raise
         return path
 

@@ -16,7 +16,7 @@ from obsidian_mcp.core.note.headings import heading_for_link
 from obsidian_mcp.core.operations.new_file import displaced
 from obsidian_mcp.core.operations.referrers import listed
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import printable, write_count
+from obsidian_mcp.core.text.text import to_printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
 from obsidian_mcp.core.vault.operation import Create
 from obsidian_mcp.core.vault.vault import Vault
@@ -147,7 +147,7 @@ def _read(
     data = vault.files.read(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
         return DocumentAnswer(
-            facts, printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE])
+            facts, to_printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE])
         )
     if kind == "pdf":
         return _pdf(app, facts, data, pages)
@@ -219,7 +219,7 @@ def _pdf(
     body = "\n".join(
         f"--- page {first + number} ---\n{text.strip()}\n" for number, text in enumerate(texts)
     )
-    return DocumentAnswer(pages_read, printable(body))
+    return DocumentAnswer(pages_read, to_printable(body))
 
 
 def _page_image(
@@ -269,7 +269,7 @@ def add_attachment(
     with opened.changing():
         source_path = opened.find(note).path if note else ""
         target, entry = _free(opened, _target(opened, name, source_path), content)
-        path, disk = opened.catalog.spelled(target)
+        path, disk = opened.catalog.spell_path(target)
         warnings = [*opened.settings.warnings]
         if entry is None:
             warnings += _taken_over(opened, path)
@@ -287,7 +287,7 @@ def add_attachment(
 def _taken_over(vault: Vault, path: VaultPath) -> list[str]:
     """A warning with the files whose links lead to a new file and no longer to another one of its
     name (RENAME-04)."""
-    if not vault.catalog.named(path.rpartition("/")[2]):
+    if not vault.catalog.find_by_name(path.rpartition("/")[2]):
         return []
     links = displaced(vault, path)
     if not links.rewritten:
@@ -335,7 +335,7 @@ def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
-        disk = vault.catalog.spelled(candidate)[1]
+        disk = vault.catalog.spell_path(candidate)[1]
         vault.check_target(disk)
         entry = vault.at(candidate)
         if entry is not None and entry.size == len(content) and vault.read(entry).data == content:

@@ -53,7 +53,7 @@ def list_bookmarks(
     """List the app's bookmarks with their groups."""
     opened = app.vaults.get(vault)
     bookmarks, sought = (
-        stored.visible(opened.files.config(BOOKMARKS_FILE), opened.policy),
+        stored.read_visible_bookmarks(opened.files.config(BOOKMARKS_FILE), opened.policy),
         text.casefold(),
     )
     matching = [

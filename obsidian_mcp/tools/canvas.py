@@ -32,7 +32,7 @@ from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.fit import cut_and_count
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.operation import Create, Write
 from obsidian_mcp.core.vault.rewritten import stale
@@ -83,7 +83,7 @@ def read_canvas(
         raise CanvasUnreadable(read.error, line=read.line)
     outlined = outline_canvas(content.text.body)
     groups = sum(card.kind == "group" for card in outlined.cards)
-    text = printable(_render_outline(outlined))
+    text = to_printable(_render_outline(outlined))
     cards, following = len(outlined.cards) - groups, next_offset(offset, PAGE, len(text))
     facts = ReadCanvas(
         content.entry.path, content.etag, cards, groups, len(outlined.edges), following

@@ -13,7 +13,7 @@ from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.diff import diff
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
@@ -60,7 +60,7 @@ def history(
     if change:
         recorded = core_undo.recall(opened, change)
         difference = cut_diff((_diff_of(opened, step) for step in recorded.steps), DIFF_CHARACTERS)
-        return History([_describe_change(opened, recorded)], 1, diff=printable(difference))
+        return History([_describe_change(opened, recorded)], 1, diff=to_printable(difference))
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
     changes, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
     return History(
@@ -121,7 +121,7 @@ def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
     try:
         return vault.find(name).disk, False
     except NoteNotFound:
-        path = printable(vault.catalog.parse(name))
+        path = to_printable(vault.catalog.parse(name))
         return path if path.lower().endswith(".md") else path + ".md", True
 
 

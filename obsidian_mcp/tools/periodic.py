@@ -9,7 +9,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.periods import ADJECTIVES
 from obsidian_mcp.core.note.edits import Position, insert_text
 from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
-from obsidian_mcp.core.text.text import hidden_text_warnings, printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, to_printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, VaultName
@@ -69,7 +69,7 @@ def daily_note(
         change if content else None,
         create=create or bool(content),
     )
-    text = printable(note.content.text.body)
+    text = to_printable(note.content.text.body)
     entry = note.content.entry
     hidden = [] if content else hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
     first, etag = note.located.first.isoformat(), note.content.etag

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -73,7 +73,7 @@ def get_properties(
         values = {
             key: property_value
             for key, property_value in values.items()
-            if printable(key).lower() == property.lower()
+            if to_printable(key).lower() == property.lower()
         }
         inline = [key for key in inline or () if key in values]
     warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
@@ -142,7 +142,7 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
     listed = [
         ListedProperty(
             use.name,
-            assigned.assigned(use.name) or next(iter(use.types)),
+            assigned.assigned_type(use.name) or next(iter(use.types)),
             use.files,
             dict(use.types) if len(use.types) > 1 else None,
         )

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.text import (
     Text,
     hidden_text_warnings,
     line_count,
-    printable,
+    to_printable,
     write_count,
 )
 from obsidian_mcp.core.text.vault_path import (
@@ -100,7 +100,7 @@ def read_note(
     read_part = facts(
         lines=f"{first}-{last}", total_lines=total, next_offset=following, warnings=warnings or None
     )
-    return DocumentAnswer(read_part, printable(body[start:end]))
+    return DocumentAnswer(read_part, to_printable(body[start:end]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
         body = text.body
         end = page_end(body, 0, len(body), room)
         room -= end
-        visible_text = printable(body[:end])
+        visible_text = to_printable(body[:end])
         following = end if end < len(body) else None
         warnings = _warnings(app, entry.path, text) or None
         facts = ReadNote(

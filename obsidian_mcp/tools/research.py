@@ -11,7 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files import uri
 from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.text.text import hidden_text_warnings, printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, to_printable
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
@@ -76,7 +76,7 @@ def fetch(
     vault = app.vaults.get()
     entry = vault.find(id)
     body = vault.shown(entry).text.body
-    text = printable(body[:MOST_CHARACTERS])
+    text = to_printable(body[:MOST_CHARACTERS])
     metadata = {"modified": entry.modified}
     if len(body) > MOST_CHARACTERS:
         metadata["cut"] = f"These are the first {MOST_CHARACTERS:,} of {len(body):,} characters."

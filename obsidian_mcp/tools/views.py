@@ -12,7 +12,7 @@ from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.call import current_call
-from obsidian_mcp.core.text.text import hidden_text_warnings, printable
+from obsidian_mcp.core.text.text import hidden_text_warnings, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
@@ -90,7 +90,7 @@ def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[
             ],
             OUTLINE_BYTES,
         ),
-        "excerpt": printable(note.body[start : start + EXCERPT_CHARACTERS]),
+        "excerpt": to_printable(note.body[start : start + EXCERPT_CHARACTERS]),
         "length": len(note.body) - start,
     }
     return data | ({"heading": heading} if heading else {})
@@ -134,7 +134,7 @@ def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -
             )
     page = {
         "path": entry.path,
-        "markdown": printable(body[start:end]),
+        "markdown": to_printable(body[start:end]),
         "links": links,
         "images": images,
     }
@@ -153,5 +153,5 @@ def _value(value: Any) -> tuple[str, Any]:
     if isinstance(value, list):
         return "list", [_value(item)[1] for item in value]
     if value is None or isinstance(value, str):
-        return "text", printable(value or "")
+        return "text", to_printable(value or "")
     return "text", json_codec.encode(value, str).decode()

@@ -74,7 +74,7 @@ def _items(call: DropInCall, node: object, level: int = 0) -> Iterator[tuple[int
     if not isinstance(node, dict):
         return
     is_tab = node.get("type") == "leaf"
-    if is_tab and (file := shown_file(node)) and not call.vault.policy.visible(file):
+    if is_tab and (file := shown_file(node)) and not call.vault.policy.is_visible(file):
         return
     text = _tab(node) if is_tab else str(node.get("type") or "")
     yield level, f"{text}\t{node.get('id', '')}" if call.has("ids") else text, is_tab
@@ -92,7 +92,9 @@ def _tab(leaf: Mapping[str, Any]) -> str:
 
 def bookmarks(call: DropInCall) -> str:
     table: list[dict[str, str]] = []
-    for bookmark in stored.visible(call.vault.files.config(BOOKMARKS_FILE), call.vault.policy):
+    for bookmark in stored.read_visible_bookmarks(
+        call.vault.files.config(BOOKMARKS_FILE), call.vault.policy
+    ):
         target = {"target": bookmark.target or bookmark.title}
         table.append(
             {"type": bookmark.kind, **target, "title": bookmark.title}

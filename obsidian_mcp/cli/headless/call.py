@@ -187,7 +187,7 @@ class DropInCall:
             raise DropInRefused(f'File "{name}" not found.')
         if "/" not in name:
             namesakes = [
-                path for path in catalog.named(target.rpartition("/")[2]) if path != target
+                path for path in catalog.find_by_name(target.rpartition("/")[2]) if path != target
             ]
             if namesakes:
                 print(

@@ -132,7 +132,7 @@ def _print_of_vault(call: DropInCall) -> str:
         uses.sort(key=lambda use: -use.files)
     if call.words.format == "json" and not call.has("total"):
         assigned = call.vault.property_types
-        types = [assigned.assigned(use.name) or next(iter(use.types)) for use in uses]
+        types = [assigned.assigned_type(use.name) or next(iter(use.types)) for use in uses]
         table = zip(uses, types, strict=True)
         return as_json(
             [{"name": use.name, "type": kind, "count": use.files} for use, kind in table]

@@ -62,7 +62,7 @@ def make_file(
 
     vault = call.vault
     with vault.changing():
-        path, disk = vault.catalog.spelled(path)
+        path, disk = vault.catalog.spell_path(path)
         entry = vault.at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
             before = vault.read(entry)
@@ -138,7 +138,7 @@ def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
     free = (VaultPath(f"{stem} {number}{end}") for number in count(1))
-    return call.vault.catalog.spelled(next(name for name in free if call.vault.at(name) is None))
+    return call.vault.catalog.spell_path(next(name for name in free if call.vault.at(name) is None))
 
 
 def delete(call: DropInCall) -> str:
@@ -238,7 +238,7 @@ def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) ->
 
     if (
         name.lower() in TYPES_FIXED
-        or (call.vault.property_types.assigned(name) or infer_type(value)) == kind
+        or (call.vault.property_types.assigned_type(name) or infer_type(value)) == kind
     ):
         return text
     types_member = json_text.parse(text).root.member("types") if text.strip() else None
@@ -275,7 +275,7 @@ def _convert(
 def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
     """The type of a property: assigned in `types.json`, else that of its value in the note. No
     index is opened."""
-    if assigned := call.vault.property_types.assigned(name):
+    if assigned := call.vault.property_types.assigned_type(name):
         return assigned
     key = parser.key_of(values, name)
     kind = infer_type(values[key]) if key is not None else "text"

@@ -18,7 +18,7 @@ from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.note.subpath import section_of
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, printable
+from obsidian_mcp.core.text.text import BOM, Lines, Span, hidden_text_warnings, to_printable
 from obsidian_mcp.core.vault.rewritten import Rewritten
 from obsidian_mcp.errors import (
     InvalidArguments,
@@ -92,7 +92,7 @@ def read_note(
     hidden_text_warnings(text.body, entry.path, app.hidden_text_reads.add)
     if section is None:
         whole = (BOM if text.bom else "") + text.body
-        return DocumentAnswer({}, printable(whole))
+        return DocumentAnswer({}, to_printable(whole))
     body = text.body[frontmatter.text_start(text.body) :]
     parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)

@@ -58,7 +58,7 @@ def bind_body(evaluate: Evaluate, scope: Scope) -> Body:
 
     def evaluate_with(**variables: Value) -> Value:
         scope.context.budget.tick()
-        return evaluate(scope.within(variables))
+        return evaluate(scope.with_variables(variables))
 
     return evaluate_with
 

@@ -46,7 +46,7 @@ def plus(left: Value, right: Value, context: Context) -> Value:
         context.budget.charge_items(len(left) + len(right))
         return left + right
     if isinstance(left, Duration) and isinstance(right, Duration):
-        return left.plus(right)
+        return left.add(right)
     raise _invalid_operation(left, right)
 
 
@@ -63,7 +63,7 @@ def minus(left: Value, right: Value, _: Context) -> Value:
         if duration is not None:
             return add(left, duration.scale(-1))
     if isinstance(left, Duration) and isinstance(right, Duration):
-        return left.plus(right.scale(-1))
+        return left.add(right.scale(-1))
     raise _invalid_operation(left, right)
 
 

@@ -98,7 +98,7 @@ class _BaseExpressionParser:
         kind = str(match.lastgroup)
         return _ExpressionToken(kind, match[kind], match.start(kind), match.end())
 
-    def _next(self) -> _ExpressionToken:
+    def _take_token(self) -> _ExpressionToken:
         token = self._token
         self._token = self._read(token.end)
         return token
@@ -106,7 +106,7 @@ class _BaseExpressionParser:
     def _accept(self, operator: str) -> bool:
         """Go past an operator; return whether it was the next token."""
         if self._token.kind == "operator" and self._token.text == operator:
-            self._next()
+            self._take_token()
             return True
         return False
 
@@ -124,14 +124,14 @@ class _BaseExpressionParser:
             strength = PRECEDENCE.get(self._token.text, 0)
             if strength < least:
                 break
-            operator = self._next().text
+            operator = self._take_token().text
             left = syntax.Binary(operator, left, self._expression(strength + 1))
         return left
 
     def _unary(self) -> Node:
         operators = []
         while self._token.kind == "operator" and self._token.text in ("!", "-"):
-            operators.append(self._next())
+            operators.append(self._take_token())
             if len(operators) > MAX_NESTING:
                 raise self._problem(operators[-1], "a value", "there are too many signs in a row")
         node = self._postfix()
@@ -143,7 +143,7 @@ class _BaseExpressionParser:
         first = self._token
         node = self._primary()
         while self._token.kind == "operator" and self._token.text in ("(", "[", "."):
-            token = self._next()
+            token = self._take_token()
             if token.text == ".":
                 if first.kind == "number" and isinstance(node, syntax.Literal):
                     raise self._problem(
@@ -151,7 +151,7 @@ class _BaseExpressionParser:
                     )
                 if self._token.kind != "name":
                     raise self._problem(self._token, "the name of a field or function")
-                node = syntax.FieldAccess(node, self._next().text)
+                node = syntax.FieldAccess(node, self._take_token().text)
             elif token.text == "[":
                 node = syntax.IndexAccess(node, self._inside(token, "]", self._expression))
             else:
@@ -162,9 +162,9 @@ class _BaseExpressionParser:
         token = self._token
         match token.kind:
             case "number":
-                return syntax.Literal(float(self._next().text))
+                return syntax.Literal(float(self._take_token().text))
             case "name":
-                self._next()
+                self._take_token()
                 if token.text in _CONSTANTS:
                     return syntax.Literal(_CONSTANTS[token.text])
                 return syntax.BareName(token.text)
@@ -173,9 +173,9 @@ class _BaseExpressionParser:
             case "operator" if token.text == "/":
                 return syntax.Literal(self._regexp(token))
             case "operator" if token.text == "(":
-                return self._inside(self._next(), ")", self._expression)
+                return self._inside(self._take_token(), ")", self._expression)
             case "operator" if token.text == "[":
-                return syntax.ListOf(self._list("]", self._next()))
+                return syntax.ListOf(self._list("]", self._take_token()))
         raise self._problem(token, "a value")
 
     def _list(self, closing: str, opened: _ExpressionToken) -> tuple[Node, ...]:

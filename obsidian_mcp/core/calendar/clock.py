@@ -60,11 +60,11 @@ def instant(when: datetime) -> int:
             pass
         else:
             return seconds * 1_000_000 + when.microsecond
-    alike = _alike(when)
+    alike = _to_similar_year(when)
     return instant(alike) + (plain - alike) // _MICROSECOND
 
 
-def local(microseconds: int) -> datetime:
+def to_local_time(microseconds: int) -> datetime:
     """Return the local time of an instant, in microseconds from 1970, UTC.
 
     Raises: OverflowError outside the years 1 to 9999.
@@ -79,8 +79,8 @@ def local(microseconds: int) -> datetime:
             return datetime.fromtimestamp(seconds).replace(microsecond=fraction)  # noqa: DTZ006
         except _REFUSALS:
             pass
-    alike = _alike(utc)
-    return utc + (local((alike - _EPOCH) // _MICROSECOND) - alike)
+    alike = _to_similar_year(utc)
+    return utc + (to_local_time((alike - _EPOCH) // _MICROSECOND) - alike)
 
 
 def offset(when: datetime) -> timedelta:
@@ -90,7 +90,7 @@ def offset(when: datetime) -> timedelta:
 
 def name(when: datetime) -> str:
     """Return what the system calls the local zone at a time, `local` where it does not say."""
-    for moment in (when, _alike(when)):
+    for moment in (when, _to_similar_year(when)):
         with suppress(*_REFUSALS):
             return moment.replace(tzinfo=local_zone).astimezone(local_zone).tzname() or "local"
     return "local"
@@ -107,14 +107,14 @@ def on_the_clock(when: datetime) -> datetime:
     return when + timedelta(microseconds=skipped) if skipped > 0 else when
 
 
-def later(when: datetime, duration: timedelta) -> datetime:
+def add_duration(when: datetime, duration: timedelta) -> datetime:
     """Return the time after `duration` has passed, in the zone of `when`.
 
     It counts across changes of the clock: after 24 hours it may show 23 or 25 hours more.
     """
     if when.tzinfo is not None:
         return (when.astimezone(UTC) + duration).astimezone(when.tzinfo)
-    return local(instant(when) + duration // _MICROSECOND)
+    return to_local_time(instant(when) + duration // _MICROSECOND)
 
 
 def read_zone(text: str) -> tzinfo | None:
@@ -137,7 +137,7 @@ def read_zone(text: str) -> tzinfo | None:
         return None
 
 
-def _alike(when: datetime) -> datetime:
+def _to_similar_year(when: datetime) -> datetime:
     """Return the same time without a zone in a year whose days fall alike.
 
     It is a year of 2008 to 2035 that begins on the same weekday and is as long.
@@ -163,7 +163,7 @@ def month(nanoseconds: int) -> str:
 def local_time(nanoseconds: int) -> datetime:
     """Return the local time of a file's timestamp, to the microsecond."""
     microseconds = max(nanoseconds // 1000, _FIRST_SECOND * 1_000_000)
-    return local(min(microseconds, _LAST_SECOND * 1_000_000))
+    return to_local_time(min(microseconds, _LAST_SECOND * 1_000_000))
 
 
 def nanoseconds(when: datetime) -> int:

@@ -110,7 +110,7 @@ def read_coming_day(text: str, today: date) -> date | None:
             case "weekday" if phrase.which != "next":
                 return today + timedelta((phrase.number - today.weekday()) % 7)
             case "day" if phrase.year is None:
-                days = _in_years(phrase, today.year, _MAX_LEAP_YEARS)
+                days = _days_in_years(phrase, today.year, _MAX_LEAP_YEARS)
                 return next((day for day in days if day >= today), None)
             case "moved" | "day" | "weekday":
                 return _days(phrase, today, TASKS).first
@@ -184,7 +184,9 @@ def _days(phrase: DayPhrase, today: date, rules: DayRules) -> Days:
         case "named month" if not rules.nearest:
             return _period(date(year, phrase.month, 1), "M")
     if rules.nearest and phrase.year is None:
-        return _day(min(_in_years(phrase, today.year - 1, 3), key=lambda day: abs(day - today)))
+        return _day(
+            min(_days_in_years(phrase, today.year - 1, 3), key=lambda day: abs(day - today))
+        )
     return _day(date(year, phrase.month, phrase.day))
 
 
@@ -215,7 +217,7 @@ def _weekday(phrase: DayPhrase, today: date, rules: DayRules) -> date:
     return today + timedelta(ahead)
 
 
-def _in_years(phrase: DayPhrase, first: int, count: int) -> Iterator[date]:
+def _days_in_years(phrase: DayPhrase, first: int, count: int) -> Iterator[date]:
     """Return a day without a year in each of some years that have it."""
     days = (
         calendar_day(f"{year:04}-{phrase.month:02}-{phrase.day:02}")

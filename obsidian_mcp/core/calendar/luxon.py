@@ -200,7 +200,7 @@ def _resolve(fields: Mapping[str, str], now: datetime) -> datetime:
     zone = clock.read_zone(written)
     if zone is None:
         raise ValueError
-    return clock.local(clock.instant(at.replace(tzinfo=zone)))
+    return clock.to_local_time(clock.instant(at.replace(tzinfo=zone)))
 
 
 def _weekday(fields: Mapping[str, str], default: datetime) -> int:

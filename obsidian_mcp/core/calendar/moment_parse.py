@@ -161,7 +161,7 @@ def resolve_fields(
     """
     try:
         if "epoch" in fields:
-            return clock.local(fields["epoch"] * 1000)
+            return clock.to_local_time(fields["epoch"] * 1000)
         day = _resolve_day(fields, locale, today)
         passed = _resolve_time(fields, locale)
         if day is None or passed is None:
@@ -171,7 +171,7 @@ def resolve_fields(
             return None
         moment = datetime.combine(day, time()) + passed
         if "offset" in fields:
-            moment = clock.local(clock.instant(moment.replace(tzinfo=fields["offset"])))
+            moment = clock.to_local_time(clock.instant(moment.replace(tzinfo=fields["offset"])))
     except (ValueError, OverflowError):
         return None
     return moment

@@ -119,7 +119,7 @@ def _difference(start: Date, end: Date) -> Duration:
         Duration(milliseconds=end.milliseconds - cursor.milliseconds),
         ["hours", "minutes", "seconds", "milliseconds"],
     )
-    return Duration(years=years, months=months, days=days).plus(time_left)
+    return Duration(years=years, months=months, days=days).add(time_left)
 
 
 def _not_beyond(

@@ -15,7 +15,7 @@ from obsidian_mcp.core.expressions.dates import Date, Duration
 from obsidian_mcp.core.expressions.evaluate import Function
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.values import LinkValue, Value, check_depth
-from obsidian_mcp.core.text.collation import compare_texts, exact_key, same_text
+from obsidian_mcp.core.text.collation import compare_texts, exact_key, is_same_text
 
 ResolveLink = Callable[[LinkValue], str]
 """The full path of the file that a link leads to; its written path where it leads nowhere."""
@@ -101,9 +101,9 @@ def compare(left: Value, right: Value, resolve: ResolveLink | None = None) -> fl
 def equal(left: Value, right: Value, resolve: ResolveLink | None = None) -> bool:
     """Return `left = right`."""
     if type(left) is str and type(right) is str:
-        return same_text(left, right)
+        return is_same_text(left, right)
     if type(left) is LinkValue and type(right) is LinkValue and resolve is not None:
-        return left.subpath == right.subpath and same_text(resolve(left), resolve(right))
+        return left.subpath == right.subpath and is_same_text(resolve(left), resolve(right))
     return compare(left, right, resolve) == 0
 
 

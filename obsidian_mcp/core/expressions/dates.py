@@ -82,7 +82,7 @@ class Duration:
         """Return the duration with every unit multiplied."""
         return Duration(*(getattr(self, unit) * factor for unit in UNITS))
 
-    def plus(self, other: Duration) -> Duration:
+    def add(self, other: Duration) -> Duration:
         """Return the sum, unit by unit."""
         return Duration(*(getattr(self, unit) + getattr(other, unit) for unit in UNITS))
 
@@ -97,7 +97,7 @@ def from_milliseconds(instant: float) -> Date:
     Raises: ExpressionError outside the years 1 to 9999.
     """
     try:
-        return Date(clock.local(round(instant * 1000)))
+        return Date(clock.to_local_time(round(instant * 1000)))
     except (OverflowError, ValueError):
         raise _out_of_range() from None
 
@@ -133,7 +133,9 @@ def shift(date: Date, duration: Duration, *, elapsed: bool) -> Date:
         day = clock.shift(date.moment, months, "M") + timedelta(days=whole_days)
         moment = clock.on_the_clock(day)
         if time:
-            moment = clock.later(moment, time) if elapsed else clock.on_the_clock(moment + time)
+            moment = (
+                clock.add_duration(moment, time) if elapsed else clock.on_the_clock(moment + time)
+            )
     except (OverflowError, ValueError):
         raise _out_of_range() from None
     return replace(date, moment=moment)

@@ -94,7 +94,7 @@ class Scope:
         self.variables: Mapping[str, Value] = variables or NO_VARIABLES
         """Parameters of the lambdas around, by name."""
 
-    def within(self, variables: Mapping[str, Value]) -> Scope:
+    def with_variables(self, variables: Mapping[str, Value]) -> Scope:
         """Return the scope of a lambda's body: inner parameters hide outer ones."""
         return Scope(self.context, self.row, {**self.variables, **variables})
 
@@ -119,7 +119,9 @@ class Function:
         Missing arguments keep the value that the name has outside; further ones are left out.
         """
         self.scope.context.budget.tick()
-        return self.body(self.scope.within(dict(zip(self.parameters, arguments, strict=False))))
+        return self.body(
+            self.scope.with_variables(dict(zip(self.parameters, arguments, strict=False)))
+        )
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
@@ -43,7 +43,7 @@ class Bookmark(NamedTuple):
         return self.kind == "file" and path in files
 
 
-def read(body: str | None) -> list[Bookmark]:
+def read_bookmarks(body: str | None) -> list[Bookmark]:
     """Return the bookmarks in order, those of a group in its place. Raises: InvalidArguments for a
     broken file."""
     return [bookmark for bookmark, _, _ in _walk(_items(_root(body)))]
@@ -54,16 +54,16 @@ def body_of(data: bytes | None) -> str | None:
     return None if data is None else Text.decode(data).body
 
 
-def visible(data: bytes | None, policy: Policy) -> list[Bookmark]:
+def read_visible_bookmarks(data: bytes | None, policy: Policy) -> list[Bookmark]:
     """Return the bookmarks in the file without those of hidden files and folders (POL-01); where
     the policy hides that file, without groups and those that name no file (POL-10). Raises:
     InvalidArguments for a broken file."""
     visible_bookmarks = [
-        bookmark for bookmark in read(body_of(data)) if _is_visible(bookmark, policy)
+        bookmark for bookmark in read_bookmarks(body_of(data)) if _is_visible(bookmark, policy)
     ]
     return (
         visible_bookmarks
-        if policy.visible(PATH)
+        if policy.is_visible(PATH)
         else [bookmark._replace(group="") for bookmark in visible_bookmarks]
     )
 
@@ -81,8 +81,8 @@ def bookmarked_files(files: Files) -> frozenset[str]:
 
 def _is_visible(bookmark: Bookmark, policy: Policy) -> bool:
     if bookmark.kind not in _ENDINGS:
-        return policy.visible(PATH)
-    return policy.visible(
+        return policy.is_visible(PATH)
+    return policy.is_visible(
         normal_form(bookmark.target.partition("#")[0].rstrip("/")) + _ENDINGS[bookmark.kind]
     )
 
@@ -94,7 +94,7 @@ def add(body: str | None, bookmark: Bookmark, created_ms: int) -> str:
     items = _items(root)
     for existing, node, _ in _walk(items):
         if (existing.kind, existing.target) == (bookmark.kind, bookmark.target):
-            return _retitled(body or "", node, bookmark.title)
+            return _set_title(body or "", node, bookmark.title)
     kind = bookmark.kind
     path, mark, subpath = (
         bookmark.target.partition("#") if kind == "file" else (bookmark.target, "", "")
@@ -173,7 +173,7 @@ def _walk(
     """Every bookmark that is no group, with its node and the array that holds it."""
     if array is None:
         return
-    for node in checked(array.items):
+    for node in check_each(array.items):
         if not isinstance(node.value, dict):
             continue
         kind, title = _text(node, "type"), _text(node, "title")
@@ -218,7 +218,7 @@ def _with_items(text: str, array: JsonNode, items: Sequence[JsonItem]) -> str:
     )
 
 
-def _retitled(text: str, node: JsonNode, title: str) -> str:
+def _set_title(text: str, node: JsonNode, title: str) -> str:
     if not title or _text(node, "title") == title:
         return text
     array = JsonNode(node.start, node.end, [node.value], items=(node,))

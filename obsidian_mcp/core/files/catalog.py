@@ -19,7 +19,7 @@ from obsidian_mcp.errors import AppError
 
 from .file_entry import FileEntry
 from .file_list import FileList
-from .name_errors import ambiguous
+from .name_errors import ambiguous_name_error
 from .ports import DiskFile
 from .spellings import normal_form
 
@@ -58,7 +58,7 @@ class Catalog(FileList):
             if clean == raw or normal_form(clean) == normal_form(raw):
                 return VaultPath(clean) if clean.isascii() else self.as_listed(clean)
         listed = self.as_listed(raw)
-        folder = self.folders.longest(listed.rpartition("/")[0])
+        folder = self.folders.longest_folder(listed.rpartition("/")[0])
         if folder:
             return VaultPath(f"{folder}/{parse(f'.{listed[len(folder) :]}')}")
         return self.as_listed(vault_path.clean(raw))
@@ -102,15 +102,15 @@ class Catalog(FileList):
                 if (entry := self.get(spelling)) is not None:
                     return entry
             paths = sorted(
-                {candidate for spelling in spellings for candidate in self.equal(spelling)}
+                {candidate for spelling in spellings for candidate in self.find_equal(spelling)}
             )
         if not paths:
-            paths = self.named(*[spelling.rpartition("/")[2] for spelling in spellings])
+            paths = self.find_by_name(*[spelling.rpartition("/")[2] for spelling in spellings])
             if "/" in path:
                 tails = tuple("/" + name_key(spelling) for spelling in spellings)
                 paths = [candidate for candidate in paths if name_key(candidate).endswith(tails)]
         if len(paths) > 1:
-            raise ambiguous(raw, paths)
+            raise ambiguous_name_error(raw, paths)
         return self.get(paths[0]) if paths else None
 
     def _find_odd(self, raw: str) -> FileEntry | None:
@@ -122,11 +122,11 @@ class Catalog(FileList):
                 return entry
             exact = [
                 path
-                for path in self.by_name().get(name_key(spelling.rpartition("/")[2]), ())
+                for path in self.paths_by_key().get(name_key(spelling.rpartition("/")[2]), ())
                 if path.endswith(f"/{spelling}")
             ]
             if len(exact) > 1:
-                raise ambiguous(raw, sorted(exact))
+                raise ambiguous_name_error(raw, sorted(exact))
             if exact:
                 return self.get(exact[0])
         return None
@@ -139,19 +139,19 @@ class Catalog(FileList):
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
         self.check_creatable(path)
-        return self.spelled(path)
+        return self.spell_path(path)
 
     def check_creatable(self, path: VaultPath, source: str = "") -> None:
         """Check the path of a new file or folder. Parts that exist, or that `source` has, which is
         moved there, may be named oddly. Raises: InvalidName."""
-        existing = self.folders.longest(path.rpartition("/")[0])
+        existing = self.folders.longest_folder(path.rpartition("/")[0])
         vault_path.check_creatable(path, f"{source}/{existing}", self._root_bytes)
 
     def check_length(self, path: VaultPath) -> None:
         """Check the length of a path that a file gets with its folder. Raises: InvalidName."""
         vault_path.check_length(path, self._root_bytes)
 
-    def spelled(self, path: VaultPath) -> tuple[VaultPath, str]:
+    def spell_path(self, path: VaultPath) -> tuple[VaultPath, str]:
         """A path with its folders spelled as they exist: in the vault, and on disk."""
         folder, _, name = path.rpartition("/")
         if not folder:
@@ -161,7 +161,7 @@ class Catalog(FileList):
 
     def existing_folder(self, folder: str) -> tuple[str, str]:
         """The spelling that the longest known part of `folder` has, in the vault and on disk."""
-        longest = self.folders.longest(folder)
+        longest = self.folders.longest_folder(folder)
         spelled = self.folders.find(longest) or ("", "")
         return spelled[0] + folder[len(longest) :], spelled[1] + folder[len(longest) :]
 

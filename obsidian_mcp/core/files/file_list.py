@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Protocol
 
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, name_key
 
 from .file_entry import FileEntry
@@ -24,10 +24,10 @@ from .spellings import Spellings, normal_form
 class Names(Protocol):
     """The questions of link resolution to a set of files."""
 
-    def named(self, filename: str) -> tuple[VaultPath, ...]:
+    def find_by_name(self, filename: str) -> tuple[VaultPath, ...]:
         """Paths whose file name (with extension) compares equal to `filename`; sorted."""
 
-    def at(self, path: str) -> VaultPath | None:
+    def path_at(self, path: str) -> VaultPath | None:
         """The file at exactly this path from the root, compared as the app compares."""
 
 
@@ -76,7 +76,7 @@ class FileList:
             raise file_gone(path)
         return entry
 
-    def by_path(self) -> dict[str, FileEntry]:
+    def entries_by_path(self) -> dict[str, FileEntry]:
         """All files as they are now; a copy."""
         return self._by_path.copy()
 
@@ -90,12 +90,12 @@ class FileList:
         there (any more): then never the path of a file that is."""
         path = self._spellings.path(disk)
         namesake = self._by_path.get(path)
-        return path if namesake is None or namesake.disk == disk else VaultPath(printable(disk))
+        return path if namesake is None or namesake.disk == disk else VaultPath(to_printable(disk))
 
     def replace(self, files: Iterable[DiskFile]) -> Iterable[Change]:
         """Replace the list of files; return the paths whose file is new, different or gone."""
         listed = {file.disk: file for file in files}
-        before = self.by_path()
+        before = self.entries_by_path()
         first: dict[str, FileEntry] = {}
         changes: list[Change] = []
         if not self._by_path:  # an ASCII spelling has no twins among others
@@ -107,7 +107,7 @@ class FileList:
             with self._names:
                 self._by_path.update(first)
                 self._by_name = None
-            self._moved()
+            self._bump_revision()
             listed = {disk: file for disk, file in listed.items() if disk not in first}
         else:
             for disk in sorted(entry.disk for entry in self if entry.disk not in listed):
@@ -192,13 +192,13 @@ class FileList:
         or with it, the path of that file (NAME-06)."""
         if normal_form(path) == path:
             return VaultPath(path)
-        if (entry := self._exact(path)) is not None:
+        if (entry := self._find_exact(path)) is not None:
             return entry.path
-        if (note := self._exact(path + NOTE_EXTENSION)) is not None:
+        if (note := self._find_exact(path + NOTE_EXTENSION)) is not None:
             return VaultPath(note.path[: -len(NOTE_EXTENSION)])
         return VaultPath(unicodedata.normalize("NFC", path))
 
-    def _exact(self, path: str) -> FileEntry | None:
+    def _find_exact(self, path: str) -> FileEntry | None:
         """Return the file whose path, or spelling on disk, is exactly this."""
         return self._by_path.get(path) or self.on_disk(path)
 
@@ -207,11 +207,11 @@ class FileList:
             self._by_path[entry.path] = entry
             if self._by_name is not None:
                 self._by_name.setdefault(_name(entry.path), []).append(entry.path)
-        self._moved()
+        self._bump_revision()
         if entry.path != entry.disk:
             self._path_of[entry.disk] = entry.path
 
-    def _moved(self) -> None:
+    def _bump_revision(self) -> None:
         self.generation += 1
         self.revision += 1
 
@@ -224,10 +224,10 @@ class FileList:
                 paths.remove(path)
                 if not paths:
                     del self._by_name[key]
-        self._moved()
+        self._bump_revision()
         self._path_of.pop(entry.disk, None)
 
-    def by_name(self) -> dict[str, list[VaultPath]]:
+    def paths_by_key(self) -> dict[str, list[VaultPath]]:
         """Every comparison key of a file name, with the paths that have it."""
         by_name = self._by_name
         if by_name is None:
@@ -238,22 +238,22 @@ class FileList:
                 self._by_name = by_name
         return by_name
 
-    def named(self, *filenames: str) -> tuple[VaultPath, ...]:
+    def find_by_name(self, *filenames: str) -> tuple[VaultPath, ...]:
         """As `Names.named`, for any of several file names."""
-        by_name = self._by_name or self.by_name()
+        by_name = self._by_name or self.paths_by_key()
         return tuple(
             sorted({path for name in filenames for path in by_name.get(name_key(name), ())})
         )
 
-    def at(self, path: str) -> VaultPath | None:
+    def path_at(self, path: str) -> VaultPath | None:
         """Exact spelling first, then the normal form, then the smallest path that compares
         equal."""
         entry = self._by_path.get(path)
         if entry is None and not path.isascii():
             entry = self._by_path.get(self.as_listed(path))
-        return min(self.equal(path), default=None) if entry is None else entry.path
+        return min(self.find_equal(path), default=None) if entry is None else entry.path
 
-    def respelled(self, disks: Iterable[str]) -> list[str]:
+    def find_respelled(self, disks: Iterable[str]) -> list[str]:
         """The spellings of all files whose paths compare equal to one of these, where it is not the
         only one."""
         asked_by_key: dict[str, set[str]] = {}
@@ -261,7 +261,7 @@ class FileList:
             asked_by_key.setdefault(name_key(normal_form(disk)), set()).add(disk)
         listed_by_key: dict[str, set[str]] = {}
         for name in {key.rpartition("/")[2] for key in asked_by_key}:
-            for path in self.by_name().get(name, ()):
+            for path in self.paths_by_key().get(name, ()):
                 listed_by_key.setdefault(name_key(path), set()).add(self.entry(path).disk)
         return [
             disk
@@ -270,13 +270,13 @@ class FileList:
             for disk in spellings
         ]
 
-    def equal(self, path: str) -> list[VaultPath]:
+    def find_equal(self, path: str) -> list[VaultPath]:
         """Return every file whose path compares equal, by path: several on a case-sensitive
         disk."""
         key = name_key(path)
         return sorted(
             path
-            for path in list(self.by_name().get(key.rpartition("/")[2], ()))
+            for path in list(self.paths_by_key().get(key.rpartition("/")[2], ()))
             if name_key(path) == key
         )
 

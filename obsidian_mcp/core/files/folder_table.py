@@ -44,7 +44,7 @@ class FolderTable:
         spelled = normal if normal in self._disks else self._by_key.get(name_key(normal))
         return None if spelled is None else (spelled, self._disks[spelled])
 
-    def longest(self, path: str) -> str:
+    def longest_folder(self, path: str) -> str:
         """Return the longest beginning of a path that is a folder, "" for none."""
         beginnings = accumulate(path.split("/"), "{}/{}".format) if path else ()
         return max(takewhile(self.find, beginnings), key=len, default="")

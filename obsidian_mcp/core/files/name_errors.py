@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AmbiguousName, NoteNotFound
 
@@ -15,7 +15,7 @@ from .spellings import normal_form
 CANDIDATES_SHOWN = 10
 
 
-def ambiguous(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
+def ambiguous_name_error(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
     """Return the error for a name that several files have.
 
     Twins (NAME-06) look alike; the escapes of JSON tell a person and a model which is which.
@@ -37,7 +37,7 @@ def ambiguous(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
 def file_gone(path: str) -> NoteNotFound:
     """Return the error for a file that another program has taken since it was found."""
     return NoteNotFound(
-        f"There is no file {printable(path)!r} any more: another program has just moved or deleted "
+        f"There is no file {to_printable(path)!r} any more: another program has just moved or deleted "
         "it. Look where it is now, and try again.",
         path=path,
     )

@@ -9,7 +9,7 @@ from contextlib import suppress
 from itertools import islice
 
 from obsidian_mcp.core.text import vault_path
-from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
+from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest_texts
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -47,9 +47,9 @@ def near_files(catalog: Catalog, path: str) -> list[VaultPath]:
     then similar ones."""
     key = name_key(vault_path.basename(path))
     names: dict[str, list[VaultPath]] = {}
-    for name, paths in islice(catalog.by_name().items(), MOST_SEARCHED):
+    for name, paths in islice(catalog.paths_by_key().items(), MOST_SEARCHED):
         names.setdefault(name.removesuffix(NOTE_EXTENSION), []).extend(paths)
     alike = [name for name in names if key in name or (len(name) > 3 and name in key)]
     alike = sorted(alike, key=len)[:NEAR_NAMES_SHOWN]
-    alike += [name for name in nearest(key, names, NEAR_NAMES_SHOWN) if name not in alike]
+    alike += [name for name in nearest_texts(key, names, NEAR_NAMES_SHOWN) if name not in alike]
     return [paths for name in alike for paths in names[name]][:NEAR_NAMES_SHOWN]

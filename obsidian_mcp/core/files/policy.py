@@ -64,7 +64,7 @@ class Policy(NamedTuple):
     common_scopes: tuple[VaultPath, ...] = ()
     """Those scopes that hold every vault: one that lacks such a folder is left out (POL-12)."""
 
-    def narrowed(self, other: Policy) -> Policy:
+    def narrow_by(self, other: Policy) -> Policy:
         """Return the policy that allows what both allow."""
         sizes = [size for size in (self.largest_write, other.largest_write) if size is not None]
         return Policy(
@@ -90,7 +90,7 @@ class Policy(NamedTuple):
     def restricts_reading(self) -> bool:
         return bool(self.hidden or self.read or self.scopes)
 
-    def visible(self, path: str) -> bool:
+    def is_visible(self, path: str) -> bool:
         """Whether the file at this path exists for the tools."""
         return not self.conceals(path) and all(globs.match(path) for globs in self.read)
 
@@ -122,8 +122,8 @@ class Policy(NamedTuple):
             raise PermissionDenied(
                 "The vault is open for reading only: nothing may be changed.", path=path
             )
-        if not self.visible(path) or not all(globs.match(path) for globs in self.write):
-            raise self.refused(path)
+        if not self.is_visible(path) or not all(globs.match(path) for globs in self.write):
+            raise self.refusal_of(path)
         if self.largest_write is not None and size > self.largest_write:
             raise StorageFailed(
                 f"{path!r} would have {size:,} bytes; the user's policy allows "
@@ -132,7 +132,7 @@ class Policy(NamedTuple):
                 size=size,
             )
 
-    def refused(self, path: str) -> PermissionDenied:
+    def refusal_of(self, path: str) -> PermissionDenied:
         """Return the refusal: the same words for hidden files and for read-only ones."""
         return PermissionDenied(
             f"The user's policy does not allow {path!r} to be changed.{self._limits} Choose "
@@ -209,7 +209,7 @@ class Policy(NamedTuple):
 DEFAULT = Policy()
 
 
-def limited_to(scope: str, *, read_only: bool) -> Policy:
+def process_policy(scope: str, *, read_only: bool) -> Policy:
     """Return the policy that a process sets for all its vaults, beside those of the file.
 
     `scope`: a folder, empty for the whole vault. Raises: PermissionDenied for a scope that is no

@@ -55,7 +55,7 @@ class PropertyTypes(NamedTuple):
 
     types: Mapping[str, PropertyType]
 
-    def assigned(self, name: str) -> PropertyType | None:
+    def assigned_type(self, name: str) -> PropertyType | None:
         """The assigned type; None leaves it to the value."""
         return self.types.get(name.lower())
 
@@ -149,10 +149,10 @@ class IgnoreFilters:
         """Whether the file at this path is hidden."""
         if path.startswith(self._prefixes):
             return True
-        return bool(self._patterns) and any(_found(pattern, path) for pattern in self._patterns)
+        return bool(self._patterns) and any(_matches(pattern, path) for pattern in self._patterns)
 
 
-def _found(pattern: regex.Pattern[str], path: str) -> bool:
+def _matches(pattern: regex.Pattern[str], path: str) -> bool:
     try:
         return pattern.search(path, timeout=FILTER_SECONDS) is not None
     except TimeoutError:

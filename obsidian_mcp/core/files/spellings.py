@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 
-from obsidian_mcp.core.text.text import UNREADABLE, printable
+from obsidian_mcp.core.text.text import UNREADABLE, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 _FIRST_BYTE = 0xDC00
@@ -21,7 +21,7 @@ def normal_form(disk: str) -> str:
     """NFC of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
     if disk.isascii():
         return disk
-    return unicodedata.normalize("NFC", printable(disk))
+    return unicodedata.normalize("NFC", to_printable(disk))
 
 
 def _spell(part: str) -> str:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
-from obsidian_mcp.core.text.text import Span, printable
+from obsidian_mcp.core.text.text import Span, to_printable
 
 from . import yaml12
 from .property_types import TYPES_FIXED
@@ -153,7 +153,7 @@ def key_of(values: Mapping[str, YamlValue], name: str) -> str | None:
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
-    return next((key for key in values if printable(key).lower() == folded), None)
+    return next((key for key in values if to_printable(key).lower() == folded), None)
 
 
 def _texts(values: Mapping[str, YamlValue], name: str) -> list[str] | None:

@@ -172,13 +172,13 @@ class _Builder:
         Raises: InvalidYaml.
         """
         handlers = {
-            yaml.ScalarEvent: self._scalar,
-            yaml.AliasEvent: self._alias,
+            yaml.ScalarEvent: self._add_scalar,
+            yaml.AliasEvent: self._add_alias,
             yaml.MappingStartEvent: self._open,
             yaml.SequenceStartEvent: self._open,
             yaml.MappingEndEvent: self._close,
             yaml.SequenceEndEvent: self._close,
-            yaml.DocumentStartEvent: self._document,
+            yaml.DocumentStartEvent: self._add_document,
         }
         # Without libyaml there is no CSafeLoader.
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(self._source)
@@ -192,12 +192,12 @@ class _Builder:
             loader.dispose()
         return self._root
 
-    def _document(self, event: Any) -> None:
+    def _add_document(self, event: Any) -> None:
         self._documents += 1
         if self._documents > 1:
             raise _error(event, "it holds more than one document")
 
-    def _scalar(self, event: Any) -> None:
+    def _add_scalar(self, event: Any) -> None:
         text: str = event.value
         style = event.style
         start: int = event.start_mark.index
@@ -230,7 +230,7 @@ class _Builder:
         if event.anchor:
             self._anchors[event.anchor] = _Anchor(value, size, weight=1, depth=0)
 
-    def _alias(self, event: Any) -> None:
+    def _add_alias(self, event: Any) -> None:
         anchor = self._anchors.get(event.anchor)
         if anchor is None:
             raise _error(event, f"the anchor '{event.anchor}' is not defined before it is used")

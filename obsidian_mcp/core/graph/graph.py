@@ -21,7 +21,7 @@ from obsidian_mcp.core.index.rows import FileNumbers, Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint, limit_call
-from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note, name_key
+from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_note, name_key
 from obsidian_mcp.errors import AppError
 
 from . import results
@@ -152,7 +152,7 @@ class Graph(Metadata):
     def link_maps(self, rows: Rows) -> results.LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
         links = self._link_graph(rows)
-        sources = [path for path in sorted(links.paths) if indexable(path)]
+        sources = [path for path in sorted(links.paths) if is_indexable(path)]
         return results.LinkMaps(
             {path: dict(links.resolved.get(path, {})) for path in sources},
             {path: dict(links.unresolved.get(path, {})) for path in sources},

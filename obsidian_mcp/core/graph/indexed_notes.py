@@ -50,7 +50,7 @@ class IndexedNotes(IndexedVault):
         self._single_files = SINGLE_FILES if is_little else 0
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
-        paths: Iterable[str] = self._catalog.by_path()
+        paths: Iterable[str] = self._catalog.entries_by_path()
         if folder:
             below = f"{folder}/"
             paths = [path for path in paths if path.startswith(below)]

@@ -85,7 +85,7 @@ class IndexedVault:
 
     def files(self) -> Sequence[File]:
         hides = self._hides
-        entries = sorted(self._catalog.by_path().values())
+        entries = sorted(self._catalog.entries_by_path().values())
         visible_files = [
             File(path, size, modified) for path, _, size, modified in entries if not hides(path)
         ]

@@ -82,7 +82,7 @@ def update(graph: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
 def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath | None:
     """Return the file that a link leads to, None when there is none."""
     path, is_card = target
-    return catalog.at(path) if is_card else resolve(catalog, source, path)
+    return catalog.path_at(path) if is_card else resolve(catalog, source, path)
 
 
 def spread(

@@ -14,7 +14,7 @@ from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.fit import mark_excerpt
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import DRAWING_EXTENSION, VaultPath, extension, is_note
 from obsidian_mcp.errors import AppError
 
@@ -188,7 +188,7 @@ def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[
     if entry is None or extension(entry.path) == DRAWING_EXTENSION:
         return {}
     try:
-        body = printable(Text.decode(read(entry)[:BODY_LIMIT]).body)
+        body = to_printable(Text.decode(read(entry)[:BODY_LIMIT]).body)
     except AppError:
         return {}
     if is_note(entry.path):
@@ -197,7 +197,9 @@ def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[
 
     cards = canvas.read_canvas(body).cards
     return {
-        printable(card.key): printable(card.text.value) for card in cards if card.text is not None
+        to_printable(card.key): to_printable(card.text.value)
+        for card in cards
+        if card.text is not None
     }
 
 

@@ -22,7 +22,7 @@ from obsidian_mcp.core.note.elements import ListItem, TextTag
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query.document import structure_of, structure_of_pages
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.text import Lines, Text, printable
+from obsidian_mcp.core.text.text import Lines, Text, to_printable
 from obsidian_mcp.core.text.vault_path import (
     DRAWING_EXTENSION,
     NOTE_EXTENSION,
@@ -63,7 +63,7 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
         warnings.append(
             "The file is not UTF-8: characters that could not be read are left out of the index."
         )
-    body = printable(text.body)
+    body = to_printable(text.body)
     searched, structured = body if is_note(path) else "", b""
     try:
         if is_note(path):
@@ -86,7 +86,7 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
         note_facts,
         warnings=(*warnings, *note_facts.warnings),
         content=content.compose(
-            printable(path),
+            to_printable(path),
             searched,
             aliases=[alias.alias for alias in note_facts.aliases],
             headings=[heading.text for heading in note_facts.headings if heading.level],
@@ -119,13 +119,15 @@ def searched_text(path: str, body: str) -> str:
     if is_note(path):
         return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
     if extension(path) == DRAWING_EXTENSION:
-        return printable("\n\n".join(drawing.texts_of_file(body)))
+        return to_printable("\n\n".join(drawing.texts_of_file(body)))
     return cards_text(canvas.read_canvas(body))
 
 
 def cards_text(read: canvas.Canvas) -> str:
     """Return the text of a canvas: that of its cards, separated by empty lines."""
-    return printable("\n\n".join(card.text.value for card in read.cards if card.text is not None))
+    return to_printable(
+        "\n\n".join(card.text.value for card in read.cards if card.text is not None)
+    )
 
 
 def _beginning(data: bytes) -> bytes:
@@ -145,7 +147,7 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
     links += [
         _link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]
     ]
-    names = (printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
+    names = (to_printable(tag.removeprefix("#")) for tag in frontmatter.tags(values) or ())
     tagged = [facts.TagFact(tags.key(name), name, "tags", None) for name in names]
     tagged += [_tag(tag, "", lines) for tag in parsed.tags]
     fields = [
@@ -166,7 +168,9 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
             facts.PropertyFact(*_property(name, value), *spans[name])
             for name, value in values.items()
         ),
-        tuple(facts.AliasFact(name_key(alias), alias) for alias in map(printable, parsed.aliases)),
+        tuple(
+            facts.AliasFact(name_key(alias), alias) for alias in map(to_printable, parsed.aliases)
+        ),
         tuple(
             facts.HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline
         ),
@@ -183,13 +187,13 @@ def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
     links: list[facts.LinkFact] = []
     tagged: list[facts.TagFact] = []
     for card in parsed.cards:
-        at = printable(card.key)
+        at = to_printable(card.key)
         if card.file is not None:
             links.append(_card(card.file.value, card.subpath.value if card.subpath else "", at))
         if card.background is not None:
             links.append(_card(card.background.value, "", at))
         if card.text is not None:
-            text = parser.parse(printable(card.text.value))
+            text = parser.parse(to_printable(card.text.value))
             lines = text.lines
             links += [_link(link, at, lines.line(link.span.start)) for link in text.links]
             tagged += [_tag(tag, at, lines) for tag in text.tags]
@@ -207,7 +211,7 @@ def _card_parts(parsed: canvas.Canvas) -> tuple[facts.HeadingFact, ...]:
     parts, start = [], 0
     for card in parsed.cards:
         if card.text is not None:
-            parts.append(facts.HeadingFact(0, printable(card.id), start))
+            parts.append(facts.HeadingFact(0, to_printable(card.id), start))
             start += len(card.text.value) + 2
     return tuple(parts)
 
@@ -221,8 +225,10 @@ def _link(link: Link, at: str, line: int) -> facts.LinkFact:
 
 
 def _property_link(link: Link) -> facts.LinkFact:
-    path, subpath, original, at = map(printable, (link.path, link.subpath, link.original, link.key))
-    display = None if link.display is None else printable(link.display)
+    path, subpath, original, at = map(
+        to_printable, (link.path, link.subpath, link.original, link.key)
+    )
+    display = None if link.display is None else to_printable(link.display)
     return facts.LinkFact(
         link_key(path), "property", path, subpath, display, original, at, None, None
     )
@@ -230,14 +236,14 @@ def _property_link(link: Link) -> facts.LinkFact:
 
 def _card(path: str, subpath: str, at: str) -> facts.LinkFact:
     """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
-    path, subpath = printable(path), printable(subpath)
+    path, subpath = to_printable(path), to_printable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
     return facts.LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
 
 
 def _property(name: str, value: Any) -> tuple[str, str, str, str]:
-    name = printable(name)
-    return name.lower(), name, infer_type(value), printable(_json(value))
+    name = to_printable(name)
+    return name.lower(), name, infer_type(value), to_printable(_json(value))
 
 
 def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
@@ -258,7 +264,7 @@ def _tag(tag: TextTag, at: str, lines: Lines) -> facts.TagFact:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(printable(text).split())
+    return " ".join(to_printable(text).split())
 
 
 _find_days = re.compile(DAY).findall

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import COARSEST_TICK_NS, may_repeat
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.digest import content_digest
-from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
+from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, search_document
@@ -83,7 +83,7 @@ class Index:
             odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")
             leftover_paths = {path for (path,) in odd_rows}
         differing = [entry for entry in listed if entry not in same]
-        changed, new = self._stale([entry for entry in differing if indexable(entry.path)])
+        changed, new = self._stale([entry for entry in differing if is_indexable(entry.path)])
         pdfs = self.stale([entry for entry in differing if is_pdf(entry.path)])
         if len(listed) - len(differing) < len(same):
             leftover_paths.update(row[0] for row in same.difference(listed))

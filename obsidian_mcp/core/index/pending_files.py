@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.ports import Change
-from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_pdf
+from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_pdf
 
 from . import facts
 from .database import PATIENCE, Busy, Replaced
@@ -120,7 +120,7 @@ class PendingFiles:
             epoch = self.index.database.epoch
             with contextlib.suppress(Replaced, Busy):
                 return epoch, self.index.outdated(entries)
-        changed = tuple(entry for entry in entries if indexable(entry.path))
+        changed = tuple(entry for entry in entries if is_indexable(entry.path))
         pdfs = tuple(entry for entry in entries if is_pdf(entry.path))
         return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
 
@@ -133,7 +133,7 @@ class PendingFiles:
             if self._epoch < 0 and self._meanwhile is None:
                 return
             for change in changes:
-                if indexable(change.path) or is_pdf(change.path):
+                if is_indexable(change.path) or is_pdf(change.path):
                     entry = None if change.gone else entry_of(change.path)
                     self._note(change.path, entry)
                     if self._meanwhile is not None:
@@ -333,4 +333,4 @@ class PendingFiles:
 
 
 def _is_long(entry: FileEntry) -> bool:
-    return entry.size > facts.BODY_LIMIT and indexable(entry.path)
+    return entry.size > facts.BODY_LIMIT and is_indexable(entry.path)

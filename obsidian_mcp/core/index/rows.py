@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .columns import IN_LIST, stored, to_path
@@ -125,7 +125,7 @@ class Rows(NamedTuple):
         """Return every link with one of these keys and the file that holds it, by path and order in
         the file."""
         return self._select(
-            "links", f"t.key {IN_LIST}", [json.dumps([printable(key) for key in keys])]
+            "links", f"t.key {IN_LIST}", [json.dumps([to_printable(key) for key in keys])]
         )
 
     def targets(
@@ -151,7 +151,7 @@ class Rows(NamedTuple):
             "SELECT DISTINCT files.path FROM links t "
             f"JOIN files ON files.id = t.file WHERE t.key {IN_LIST}"
         )
-        rows = self.connection.execute(sql, (json.dumps([printable(key) for key in keys]),))
+        rows = self.connection.execute(sql, (json.dumps([to_printable(key) for key in keys]),))
         return {to_path(path) for (path,) in rows}
 
     def changed_since(self, generation: int) -> dict[int, VaultPath]:
@@ -194,7 +194,7 @@ class Rows(NamedTuple):
             sql += (
                 " AND key = ?" if files is None else " AND +key = ?"
             )  # the rows of a file are quicker to find
-            values.append(key if key.isascii() else printable(key))
+            values.append(key if key.isascii() else to_printable(key))
         if files is not None:
             sql += f" AND file {IN_LIST}"
             values.append(json.dumps(list(files)))
@@ -239,7 +239,7 @@ class Rows(NamedTuple):
             "BY value"
         )
         for value, files in self.connection.execute(
-            sql, (printable(name.lower()), printable(name))
+            sql, (to_printable(name.lower()), to_printable(name))
         ):
             yield value, json.loads(f"[{files}]")
 
@@ -295,7 +295,7 @@ class Rows(NamedTuple):
         rows = self.connection.execute(
             f"SELECT files.path, {columns} FROM {table} t JOIN files ON files.id = t.file"
             f" WHERE {where} ORDER BY files.path, t.n",
-            [printable(value) for value in values],
+            [to_printable(value) for value in values],
         )
         return [(to_path(path), row(*cells)) for path, *cells in rows]
 
@@ -345,7 +345,7 @@ class FileNumbers:
                         number for (number,) in rows.connection.execute("SELECT id FROM files")
                     }
                     files = {number: path for number, path in files.items() if number in numbers}
-                there = self.catalog.by_path()
+                there = self.catalog.entries_by_path()
                 # with the strings of the catalog, so that those of the rows can be freed
                 paths = {
                     number: entry.path

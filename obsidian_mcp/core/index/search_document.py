@@ -178,7 +178,7 @@ def write(
     connection.executemany(
         "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
         (
-            (word, None if word.isascii() else analysis.plain(word))
+            (word, None if word.isascii() else analysis.to_basic_letters(word))
             for word, _ in counts.most_common()
         ),
     )

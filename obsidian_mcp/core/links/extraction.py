@@ -103,7 +103,7 @@ class Extraction:
 
     def _rewrite_card(self, card: CardPath) -> list[Edit]:
         is_moved = card.subpath is not None and self._holds(card.subpath.value)
-        if not is_moved or self.names.at(card.path.value) != self.source:
+        if not is_moved or self.names.path_at(card.path.value) != self.source:
             return []
         whole = Span(0, len(card.path.value))
         return [Edit(card.path.place(whole), card.path.write_quoted(self.target))]

@@ -179,7 +179,7 @@ class _Sources:
         """Return the scalar that contains a link and nothing else; None when it is not certain."""
         span = self._exact.get(link.key)
         if span is not None:
-            candidates = self._within(span, link.original)
+            candidates = self._scalars_within(span, link.original)
             return candidates[0] if len(candidates) == 1 else None
         owner = next(
             (entry for key, entry in self._entries.items() if link.key.startswith(key + ".")), None
@@ -192,7 +192,7 @@ class _Sources:
         Return None unless each of its links has a source, because the sources are then not told
         apart.
         """
-        candidates = self._within(entry.value_span, original)
+        candidates = self._scalars_within(entry.value_span, original)
         if len(candidates) != _count(entry.value, original):
             return None
         for quoted in candidates:
@@ -201,7 +201,7 @@ class _Sources:
                 return quoted
         return None
 
-    def _within(self, span: Span, original: str) -> list[Quoted]:
+    def _scalars_within(self, span: Span, original: str) -> list[Quoted]:
         """Return the scalars of one line in `span` whose text is `original`.
 
         They are quoted, or alone in a block scalar.

@@ -61,10 +61,10 @@ def resolve(names: Names, source: str, linkpath: str) -> VaultPath | None:
     for candidate_path in (path, with_extension) if "." in name else (with_extension,):
         # The exact path first: it wins over every candidate, of which there may be thousands, as of
         # `index.md`.
-        hit = _exact(names, source, candidate_path)
+        hit = _find_exact(names, source, candidate_path)
         if hit is not None:
             return hit
-        candidates = names.named(candidate_path.rpartition("/")[2])
+        candidates = names.find_by_name(candidate_path.rpartition("/")[2])
         if candidates:
             return _choose(candidates, source, candidate_path)
     return None
@@ -75,14 +75,14 @@ def is_relative(path: str) -> bool:
     return path.startswith(("./", "../"))
 
 
-def _exact(names: Names, source: str, path: str) -> VaultPath | None:
+def _find_exact(names: Names, source: str, path: str) -> VaultPath | None:
     if is_relative(path):
-        joined = within_folder(parent(source), path)
-        return names.at(joined) if joined is not None else None
-    return names.at(path.removeprefix("/"))
+        joined = join_relative(parent(source), path)
+        return names.path_at(joined) if joined is not None else None
+    return names.path_at(path.removeprefix("/"))
 
 
-def within_folder(folder: str, path: str) -> str | None:
+def join_relative(folder: str, path: str) -> str | None:
     """Return the path from the root of `path` seen from `folder`, without `.` and `..`.
 
     Return None where it leaves the vault.

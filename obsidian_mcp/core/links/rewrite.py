@@ -28,13 +28,13 @@ from obsidian_mcp.core.text.vault_path import (
 )
 
 from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
-from .resolve import clean, is_relative, keys_of, resolve, within_folder
+from .resolve import clean, is_relative, join_relative, keys_of, resolve
 from .write_link import (
     destination,
     encode_destination,
     is_balanced,
+    is_wikilink_display,
     markdown_label,
-    wiki_displays,
     write_path,
 )
 
@@ -90,10 +90,10 @@ class After:
         self._touched = frozenset(name_key(path) for path in (*self._gone, *came))
         self._touched_names = frozenset(name_key(_file_name(path)) for path in (*self._gone, *came))
 
-    def named(self, filename: str) -> tuple[VaultPath, ...]:
+    def find_by_name(self, filename: str) -> tuple[VaultPath, ...]:
         """Return the files with this name."""
         if filename not in self._named:
-            paths = self._names.named(filename)
+            paths = self._names.find_by_name(filename)
             key = name_key(filename)
             if key in self._touched_names:
                 staying = {path for path in paths if path not in self._gone}
@@ -101,13 +101,15 @@ class After:
             self._named[filename] = paths
         return self._named[filename]
 
-    def at(self, path: str) -> VaultPath | None:
+    def path_at(self, path: str) -> VaultPath | None:
         if path not in self._at:
             key = name_key(path)
             if key not in self._touched:
-                self._at[path] = self._names.at(path)
+                self._at[path] = self._names.path_at(path)
             else:
-                equal = [file for file in self.named(_file_name(path)) if name_key(file) == key]
+                equal = [
+                    file for file in self.find_by_name(_file_name(path)) if name_key(file) == key
+                ]
                 spelled = (VaultPath(path), VaultPath(normal_form(path)))
                 exact = [spelling for spelling in spelled if spelling in equal]
                 self._at[path] = exact[0] if exact else min(equal, default=None)
@@ -220,7 +222,7 @@ class _NameChange:
     """The links of the file in hand that get another form."""
 
     def rewrite_card(self, card: CardPath) -> list[Edit]:
-        target = self.before.at(card.path.value)
+        target = self.before.path_at(card.path.value)
         goal = self.moves.get(target) if target is not None else None
         if goal is None:
             return []
@@ -283,10 +285,10 @@ class _NameChange:
         """
         if self.settings.new_link_format != "relative" or parent(source) == parent(home):
             return False
-        joined = within_folder(parent(source), clean(link.path))
+        joined = join_relative(parent(source), clean(link.path))
         return joined is not None and target in (
-            self.before.at(joined),
-            self.before.at(joined + NOTE_EXTENSION),
+            self.before.path_at(joined),
+            self.before.path_at(joined + NOTE_EXTENSION),
         )
 
     def _as_markdown(
@@ -362,7 +364,7 @@ def _display_edit(place: LocatedLink, path: str, names: Mapping[str, str]) -> li
         return [place.edit(span, markdown_label(new_name))] if is_plain else []
     if new_name == path + link.subpath:
         return [place.edit(Span(link.target_span.end, span.end), "")]
-    return [place.edit(span, new_name)] if wiki_displays(new_name) else []
+    return [place.edit(span, new_name)] if is_wikilink_display(new_name) else []
 
 
 def _display_names(target: VaultPath, goal: VaultPath) -> dict[str, str]:

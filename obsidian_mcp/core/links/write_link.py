@@ -50,7 +50,7 @@ def write_path(
     keeps_md = style == "markdown" if extension is None else extension
     name, relative = target.rpartition("/")[2], _relative(parent(source), target)
     spellings = [str(target)]
-    if link_format == "shortest" and len(names.named(name)) == 1:
+    if link_format == "shortest" and len(names.find_by_name(name)) == 1:
         spellings.insert(0, name)
     elif link_format == "relative":
         # A `Note.md` in the root would win over a `Note` beside the source: then the dot is needed.
@@ -59,7 +59,7 @@ def write_path(
     if path is None:
         return None
     if style == "wiki":
-        return path if wiki_holds(path + subpath, displayed=displayed) else None
+        return path if is_wikilink_target(path + subpath, displayed=displayed) else None
     if ":" not in path + subpath or is_relative(path):
         return path
     dotted = relative if is_relative(relative) else "./" + relative
@@ -98,9 +98,9 @@ def generate_link(
         path = write_path(names, target, source, "wiki", settings.new_link_format, displayed=True)
         text = display or (name if path is not None and "/" in path and not embed else "")
         text = "" if text == path else text
-        if path is not None and not text and wiki_holds(path):
+        if path is not None and not text and is_wikilink_target(path):
             return f"{bang}[[{path}]]"
-        if path is not None and wiki_displays(text):
+        if path is not None and is_wikilink_display(text):
             return f"{bang}[[{path}{pipe}{text}]]"
     path = write_path(names, target, source, "markdown", settings.new_link_format)
     if path is None:
@@ -113,7 +113,7 @@ def generate_link(
     return f"{bang}[{label}]({destination(path)})"
 
 
-def wiki_holds(target: str, *, displayed: bool = False) -> bool:
+def is_wikilink_target(target: str, *, displayed: bool = False) -> bool:
     """Return whether `[[target]]` or `[[target|…]]` is read back as exactly this target.
 
     Such a link must change nothing around it either.
@@ -121,7 +121,7 @@ def wiki_holds(target: str, *, displayed: bool = False) -> bool:
     return _WIKI_BREAKS.search(target) is None and (displayed or not target.endswith("]"))
 
 
-def wiki_displays(display: str) -> bool:
+def is_wikilink_display(display: str) -> bool:
     """Return whether a wikilink can show this text."""
     return bool(display) and _DISPLAY_BREAKS.search(display) is None
 

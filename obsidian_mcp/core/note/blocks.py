@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar
 
-from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
@@ -166,10 +166,10 @@ class _BlockReader:
     def _indented_code(self, run: LineRun, i: int) -> int:
         body, starts, ends = self._body, self._starts, self._ends
         last = i
-        for k in checked(range(i + 1, run.end)):
+        for k in check_each(range(i + 1, run.end)):
             if body.startswith(md.CODE_INDENTS, starts[k], ends[k]):
                 last = k
-            elif not md.blank(body, starts[k], ends[k]):
+            elif not md.is_blank_text(body, starts[k], ends[k]):
                 break
         return self._add_area(run, "code", i, last)
 
@@ -180,7 +180,7 @@ class _BlockReader:
         body, starts, ends = self._body, self._starts, self._ends
         fence = opening[1] or opening[3]
         info = (opening[2] if opening[1] else opening[4]).strip()
-        for k in checked(range(i + 1, run.end)):
+        for k in check_each(range(i + 1, run.end)):
             closing = md.fence_end(body, starts[k], ends[k])
             if closing and closing[1].startswith(fence):
                 return self._add_area(run, "code", i, k, info)
@@ -189,7 +189,7 @@ class _BlockReader:
     def _math(self, run: LineRun, i: int, at: int) -> int:
         if not (opening := self._lines.math_opening(run, i, at)):
             return 0
-        for k in checked(range(i + 1, run.end)):
+        for k in check_each(range(i + 1, run.end)):
             closing = md.math_fence_end(self._body, self._starts[k], self._ends[k])
             if closing and closing[1].startswith(opening):
                 return self._add_area(run, "math", i, k)
@@ -205,12 +205,12 @@ class _BlockReader:
             return 0
         last, stop = self._lines.comment_end(run, i, at + 2)
         after = min(stop + 2, ends[last])
-        if last == i and not md.blank(body, after, ends[i]):
+        if last == i and not md.is_blank_text(body, after, ends[i]):
             return 0
         self._read_inline(run, i, last, at + 2, stop)
         self.blocks.areas.append(Area("comment", True, "", Span(starts[i], after)))
         self._add(run, "comment", starts[i], after)
-        if md.blank(body, after, ends[last]):
+        if md.is_blank_text(body, after, ends[last]):
             return last + 1
         starts[last] = after
         return last
@@ -268,10 +268,10 @@ class _BlockReader:
         rule = md.alignment_row(body, starts[i + 1], ends[i + 1])
         if not rule or not rule[0].strip("| \t"):
             return 0
-        further = checked(range(i + 2, run.end))
+        further = check_each(range(i + 2, run.end))
         after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
         last = next(after, run.end) - 1
-        for k in chain((i,), checked(range(i + 2, last + 1))):
+        for k in chain((i,), check_each(range(i + 2, last + 1))):
             for cell in md.cells(body, starts[k], ends[k]):
                 text = cell[0]
                 begin = cell.start() + len(text) - len(text.lstrip(" \t"))

@@ -13,9 +13,9 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import cut_text
-from obsidian_mcp.core.text.text import Span, printable
+from obsidian_mcp.core.text.text import Span, to_printable
 from obsidian_mcp.errors import NotText, SectionNotFound
 
 from .elements import Heading, ListItem, Section
@@ -78,7 +78,7 @@ class Board:
     def __init__(self, note: Note) -> None:
         self._note = note
         self.body: Final = note.body
-        self._items = [item for item in checked(note.list_items) if item.parent < 0]
+        self._items = [item for item in check_each(note.list_items) if item.parent < 0]
         self._starts = [item.span.start for item in self._items]
         self.lanes: tuple[Lane, ...] = tuple(self._read_lanes())
 
@@ -93,7 +93,7 @@ class Board:
         if number < 0 or sections[number].kind != "list":
             return None
         cards = self._cards_of(sections[number])
-        return next((card for card in checked(cards) if card.item.line == line), None)
+        return next((card for card in check_each(cards) if card.item.line == line), None)
 
     def count_lines(self, card: BoardCard) -> int:
         return self.body.count("\n", *card.span) + 1
@@ -114,7 +114,7 @@ class Board:
             lanes = [lane for lane in self.lanes if key(lane.heading.text) == key(name)]
             if lanes and key(name):
                 return lanes
-        titles = [printable(lane.title) for lane in self.lanes[:LANES_SHOWN]]
+        titles = [to_printable(lane.title) for lane in self.lanes[:LANES_SHOWN]]
         choice = f"Its lanes are: {', '.join(map(repr, titles))}." if titles else "It has no lanes."
         raise SectionNotFound(
             f"The board has no lane {name!r}. {choice}", heading=name, headings=titles
@@ -124,7 +124,9 @@ class Board:
         note = self._note
         headings = {heading.span.start: heading for heading in note.outline}
         settings = settings_start(note)
-        sections = [section for section in checked(note.sections) if section.span.start < settings]
+        sections = [
+            section for section in check_each(note.sections) if section.span.start < settings
+        ]
         at_headings = [n for n, section in enumerate(sections) if section.kind == "heading"]
         for number, following in zip(at_headings, [*at_headings[1:], len(sections)], strict=True):
             below = sections[number + 1 : following]
@@ -174,7 +176,7 @@ def lane_span(note: Note, section: Span) -> Span:
         return section
     ends = (
         entry.span.start
-        for number, entry in enumerate(checked(note.sections))
+        for number, entry in enumerate(check_each(note.sections))
         if section.start < entry.span.start < section.end
         and (_is_settings(note, entry) or _is_rule_of_archive(note, note.sections, number))
     )
@@ -201,7 +203,7 @@ def lane_heading(note: Note, name: str) -> Heading | None:
 
 def settings_start(note: Note) -> int:
     """Return where the settings of a board begin: no lane is below them."""
-    starts = (entry.span.start for entry in checked(note.sections) if _is_settings(note, entry))
+    starts = (entry.span.start for entry in check_each(note.sections) if _is_settings(note, entry))
     return next(starts, len(note.body))
 
 
@@ -218,7 +220,7 @@ def check_edit(path: str, before: str, after: str) -> None:
         return
     lines_before = set(lost_before)
     line = next((line for line in lost if line not in lines_before), lost[-1])
-    lanes = [printable(lane.title) for lane in islice(Board(parse(before)).lanes, LANES_SHOWN)]
+    lanes = [to_printable(lane.title) for lane in islice(Board(parse(before)).lanes, LANES_SHOWN)]
     advice = "Prepend a heading with cards."
     if lanes:
         advice = f"Name a lane as heading: {', '.join(map(repr, lanes))}."
@@ -239,7 +241,7 @@ def _list_lost(body: str) -> list[str]:
     note = parse(body)
     lost: list[str] = []
     in_lane = has_cards = behind_settings = False
-    for number, section in enumerate(checked(note.sections)):
+    for number, section in enumerate(check_each(note.sections)):
         lines: Iterable[str] = section.span.slice(body).splitlines()
         if behind_settings:
             lost += (line.strip() for line in lines if line.strip())

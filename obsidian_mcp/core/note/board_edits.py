@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.errors import NotText
 
 from . import edits
@@ -37,14 +37,14 @@ def _with_marker(text: str, last: str) -> str:
     It has no indent, with which it could be inside that item.
     """
     lead = indent(text, 0, len(text)).end()
-    lines = [_without_indent(line, lead) for line in checked(text.split("\n"))]
+    lines = [_without_indent(line, lead) for line in check_each(text.split("\n"))]
     own = Board(parse(f"#\n{lines[0]}")).lanes[0].cards[0].item.marker
     if own[-1] == last[-1]:
         return "\n".join(lines)
     mark = f"{int(last[:-1]) + 1}{last[-1]}" if last[:-1] else last
     column = len(mark) + 1
     widened = max(0, len(mark) - len(own))
-    further = (_indent_to(line, column, widened) for line in checked(lines[1:]))
+    further = (_indent_to(line, column, widened) for line in check_each(lines[1:]))
     return "\n".join([f"{mark}{lines[0][len(own) :]}", *further])
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from obsidian_mcp.core.text.call import checked, checkpoint
+from obsidian_mcp.core.text.call import check_each, checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from . import canvas_layout as layout
@@ -263,7 +263,7 @@ class _CanvasEditor(CanvasText):
         if request.around:
             if request.kind != "group":
                 raise InvalidArguments("Only a group is made around cards.", argument="cards")
-            return layout.around(self.card(name).rect for name in request.around), request.place
+            return layout.enclose(self.card(name).rect for name in request.around), request.place
         return self._place(request.place, size, [])
 
     def _place(
@@ -283,7 +283,9 @@ class _CanvasEditor(CanvasText):
             anchor = self.card(place.beside)
             if any(anchor is moved for moved in moving):
                 raise InvalidArguments("A card cannot go beside itself.", argument="beside")
-            free = layout.beside(anchor.rect, size, place.side, self._obstacles(still, anchor.rect))
+            free = layout.place_beside(
+                anchor.rect, size, place.side, self._obstacles(still, anchor.rect)
+            )
             around = (
                 card
                 for card in still
@@ -291,7 +293,7 @@ class _CanvasEditor(CanvasText):
             )
             smallest = min(around, key=_area, default=None)
             group = self.group(place.group) if place.group else smallest
-            is_next = free == layout.beside(anchor.rect, size, place.side, ())
+            is_next = free == layout.place_beside(anchor.rect, size, place.side, ())
             if group is None or is_next or group.rect.overlaps(free):
                 return free, place
             place = CardPlace(group=group.id)
@@ -303,15 +305,15 @@ class _CanvasEditor(CanvasText):
                 if not any(card is moved for moved in moving)
             ]
             obstacles = self._obstacles(still, group.rect)
-            return layout.inside(group.rect, members, size, obstacles), place
-        return layout.at_the_end((card.rect for card in still), size), place
+            return layout.place_inside(group.rect, members, size, obstacles), place
+        return layout.place_at_end((card.rect for card in still), size), place
 
     def _obstacles(self, cards: Iterable[CanvasObject], own: Rect) -> list[Rect]:
         """Return the rectangles that a card next to `own` must keep clear of.
 
         They are all but the groups that `own` is in.
         """
-        rects = ((card, card.rect) for card in checked(cards))
+        rects = ((card, card.rect) for card in check_each(cards))
         return [rect for card, rect in rects if not (card.is_group and rect.contains(own))]
 
     def _grow(self, place: CardPlace, card: CanvasObject) -> None:
@@ -341,7 +343,7 @@ class _CanvasEditor(CanvasText):
     @cached_property
     def _used_ids(self) -> set[str]:
         """The ids that any card or edge has had: of the canvas as it was read, and new ones."""
-        return {node.id for node in checked([*self.cards, *self.edges])}
+        return {node.id for node in check_each([*self.cards, *self.edges])}
 
 
 def _area(card: CanvasObject) -> float:

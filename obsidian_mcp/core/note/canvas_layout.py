@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from math import ceil, floor
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.text.call import checked, checkpoint
+from obsidian_mcp.core.text.call import check_each, checkpoint
 
 GAP = 40
 """Between two cards."""
@@ -63,7 +63,7 @@ class Rect(NamedTuple):
         return Rect(self.x + dx, self.y + dy, self.width, self.height)
 
 
-def around(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
+def enclose(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
     """Return the rectangle around others, on the grid."""
     all_rects = list(rects)
     left = floor((min(rect.x for rect in all_rects) - padding) / GRID) * GRID
@@ -75,7 +75,7 @@ def around(rects: Iterable[Rect], padding: float = PADDING) -> Rect:
 
 def grow_to_hold(frame: Rect, inner: Rect) -> Rect:
     """Return a group's rectangle, large enough to hold another one."""
-    need = around([inner])
+    need = enclose([inner])
     left, top = min(frame.x, need.x), min(frame.y, need.y)
     right, bottom = max(frame.right, need.right), max(frame.bottom, need.bottom)
     return Rect(left, top, right - left, bottom - top)
@@ -91,16 +91,16 @@ def text_height(text: str) -> int:
     return min(MAX_TEXT_HEIGHT, TEXT_HEIGHT + LINE_HEIGHT * (lines - 1))
 
 
-def beside(anchor: Rect, size: Rect, side: Side, obstacles: Iterable[Rect]) -> Rect:
+def place_beside(anchor: Rect, size: Rect, side: Side, obstacles: Iterable[Rect]) -> Rect:
     """Return a free place for a card beside another one.
 
     It is moved on in that direction until nothing overlaps.
     """
-    aligned = Rect(_near(anchor.x), _near(anchor.y), size.width, size.height)
-    return _move_on(_beyond(aligned, side, [anchor]), side, list(obstacles))
+    aligned = Rect(_round_nearest(anchor.x), _round_nearest(anchor.y), size.width, size.height)
+    return _move_on(_move_beyond(aligned, side, [anchor]), side, list(obstacles))
 
 
-def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
+def place_at_end(cards: Iterable[Rect], size: Rect) -> Rect:
     """Return the place right of everything, its top aligned with the top card's.
 
     On an empty canvas it is the origin.
@@ -109,31 +109,45 @@ def at_the_end(cards: Iterable[Rect], size: Rect) -> Rect:
     if not all_cards:
         return Rect(0, 0, size.width, size.height)
     right, top = max(rect.right for rect in all_cards), min(rect.y for rect in all_cards)
-    return Rect(_up(right + GAP), _near(top), size.width, size.height)
+    return Rect(_round_up(right + GAP), _round_nearest(top), size.width, size.height)
 
 
-def inside(group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]) -> Rect:
+def place_inside(
+    group: Rect, members: Iterable[Rect], size: Rect, obstacles: Iterable[Rect]
+) -> Rect:
     """Return a place in a group: where it has room, row by row.
 
     Without room, it is right of the group's cards, or below them where the group would otherwise
     grow over cards that are not in it.
     """
     cards, outside = list(members), list(obstacles)
-    corner = Rect(_up(group.x + PADDING), _up(group.y + PADDING), size.width, size.height)
+    corner = Rect(
+        _round_up(group.x + PADDING), _round_up(group.y + PADDING), size.width, size.height
+    )
     tops = sorted(
-        {corner.y, *(_near(rect.y) for rect in cards), *(_up(rect.bottom + GAP) for rect in cards)}
+        {
+            corner.y,
+            *(_round_nearest(rect.y) for rect in cards),
+            *(_round_up(rect.bottom + GAP) for rect in cards),
+        }
     )
     lefts = sorted(
-        {corner.x, *(_near(rect.x) for rect in cards), *(_up(rect.right + GAP) for rect in cards)}
+        {
+            corner.x,
+            *(_round_nearest(rect.x) for rect in cards),
+            *(_round_up(rect.right + GAP) for rect in cards),
+        }
     )
-    taken = [around([rect], GAP) for rect in cards] + outside
+    taken = [enclose([rect], GAP) for rect in cards] + outside
     room = Rect(
         group.x + PADDING, group.y + PADDING, group.width - 2 * PADDING, group.height - 2 * PADDING
     )
     if (free := _first_free(room, size, tops, lefts, taken)) is not None:
         return free
-    right = at_the_end(cards, size) if cards else corner
-    below = corner._replace(y=_up(max((rect.bottom for rect in cards), default=group.bottom) + GAP))
+    right = place_at_end(cards, size) if cards else corner
+    below = corner._replace(
+        y=_round_up(max((rect.bottom for rect in cards), default=group.bottom) + GAP)
+    )
 
     def newly_covered(placed: Rect) -> int:
         frame = grow_to_hold(group, placed)
@@ -151,7 +165,9 @@ def _first_free(
     for top in tops:
         if not room.contains(size._replace(x=room.x, y=top)):
             continue
-        row = [rect for rect in checked(taken) if rect.y < top + size.height and top < rect.bottom]
+        row = [
+            rect for rect in check_each(taken) if rect.y < top + size.height and top < rect.bottom
+        ]
         beyond = room.x
         for left in columns:
             if left < beyond:
@@ -184,31 +200,35 @@ def _move_on(placed: Rect, side: Side, obstacles: list[Rect]) -> Rect:
         ]
     else:
         obstacles = [rect for rect in obstacles if rect.x < placed.right and placed.x < rect.right]
-    while hit := [rect for rect in checked(obstacles) if rect.overlaps(placed)]:
-        placed = _beyond(placed, side, hit)
+    while hit := [rect for rect in check_each(obstacles) if rect.overlaps(placed)]:
+        placed = _move_beyond(placed, side, hit)
     return placed
 
 
-def _beyond(placed: Rect, side: Side, rects: list[Rect]) -> Rect:
+def _move_beyond(placed: Rect, side: Side, rects: list[Rect]) -> Rect:
     """Return a rectangle moved in one direction, to just beyond others."""
     match side:
         case "right":
-            return placed._replace(x=_up(max(rect.right for rect in rects) + GAP))
+            return placed._replace(x=_round_up(max(rect.right for rect in rects) + GAP))
         case "left":
-            return placed._replace(x=_down(min(rect.x for rect in rects) - GAP - placed.width))
+            return placed._replace(
+                x=_round_down(min(rect.x for rect in rects) - GAP - placed.width)
+            )
         case "below":
-            return placed._replace(y=_up(max(rect.bottom for rect in rects) + GAP))
+            return placed._replace(y=_round_up(max(rect.bottom for rect in rects) + GAP))
         case "above":
-            return placed._replace(y=_down(min(rect.y for rect in rects) - GAP - placed.height))
+            return placed._replace(
+                y=_round_down(min(rect.y for rect in rects) - GAP - placed.height)
+            )
 
 
-def _up(value: float) -> int:
+def _round_up(value: float) -> int:
     return ceil(value / GRID) * GRID
 
 
-def _down(value: float) -> int:
+def _round_down(value: float) -> int:
     return floor(value / GRID) * GRID
 
 
-def _near(value: float) -> int:
+def _round_nearest(value: float) -> int:
     return floor(value / GRID + 0.5) * GRID

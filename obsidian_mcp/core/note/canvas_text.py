@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
 
 from .canvas import parse_root
@@ -144,7 +144,7 @@ class CanvasText:
             cards = [
                 card
                 for card in self.cards
-                if key and key in {printable(text).strip().lower() for text in names_of(card)}
+                if key and key in {to_printable(text).strip().lower() for text in names_of(card)}
             ]
             if len(cards) == 1:
                 return cards[0]
@@ -205,10 +205,10 @@ class CanvasText:
         usual = self._usual_layout(arrays)
         splices: list[tuple[int, int, str]] = []
         for name, array in arrays.items():
-            if _same(objects[name], array):
+            if _is_unchanged(objects[name], array):
                 continue
             style = layout_of(text, array, usual)
-            items = [entry.item for entry in checked(objects[name])]
+            items = [entry.item for entry in check_each(objects[name])]
             splices.append(
                 (array.start, array.end, rewrite_list(text, array, items, style, orders[name]))
             )
@@ -243,14 +243,14 @@ def _objects(array: JsonNode | None) -> list[CanvasObject]:
 
     An item that is no object stays where it is and is never named.
     """
-    items = checked(array.items if array is not None else ())
+    items = check_each(array.items if array is not None else ())
     return [
         CanvasObject(dict(item.value) if isinstance(item.value, dict) else {}, item)
         for item in items
     ]
 
 
-def _same(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
+def _is_unchanged(objects: Sequence[CanvasObject], array: JsonNode) -> bool:
     return len(objects) == len(array.items) and all(
         entry.node is item and (not isinstance(item.value, dict) or entry.values == item.value)
         for entry, item in zip(objects, array.items, strict=True)

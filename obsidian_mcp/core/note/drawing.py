@@ -38,7 +38,7 @@ def without_drawing(body: str) -> str:
     drawing = _DRAWING.search(body, data.end()) if data else None
     if drawing is None:
         return body
-    data_text = _LINE.sub(_blank, body[drawing.start() :])
+    data_text = _LINE.sub(_replace_by_spaces, body[drawing.start() :])
     return body[: drawing.start()] + data_text
 
 
@@ -53,11 +53,11 @@ def searched_text(body: str) -> str:
         return body
     following = _NEXT_PART.search(body, elements.end())
     end = following.start() if following else len(body)
-    part = _ID.sub(_blank, body[elements.end() : end])
+    part = _ID.sub(_replace_by_spaces, body[elements.end() : end])
     return body[: elements.end()] + part + body[end:]
 
 
-def _blank(match: re.Match[str]) -> str:
+def _replace_by_spaces(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 

@@ -12,7 +12,7 @@ from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import (
     UNREADABLE,
@@ -21,7 +21,7 @@ from obsidian_mcp.core.text.text import (
     Text,
     check_growth,
     check_size,
-    printable,
+    to_printable,
 )
 from obsidian_mcp.errors import TextNotUnique
 
@@ -247,7 +247,7 @@ def make_searchable(body: str, find: str) -> str:
 
     If `find` has U+FFFD, bytes that are not UTF-8 are U+FFFD in it, as reads show them (FILE-17).
     """
-    return printable(body) if UNREADABLE in find else body
+    return to_printable(body) if UNREADABLE in find else body
 
 
 def keep_bytes(old: str, content: str) -> str:
@@ -255,7 +255,7 @@ def keep_bytes(old: str, content: str) -> str:
 
     They are kept if the new text has as many U+FFFD.
     """
-    halves = [char for char in old if printable(char) != char]
+    halves = [char for char in old if to_printable(char) != char]
     if content.count(UNREADABLE) != len(halves):
         return content
     pairs = zip_longest(content.split(UNREADABLE), halves, fillvalue="")
@@ -329,7 +329,7 @@ def _put_below_heading(body: str, span: Span, content: str) -> str:
 
     A blank line is below the heading if the note's other headings have one.
     """
-    if not _parts_headings(body, span.start):
+    if not _separates_headings(body, span.start):
         return insert(body, span.start, content)
     blank = re.match(r"[ \t]*\r?\n", span.slice(body))
     is_last = span.end == len(body)
@@ -339,13 +339,13 @@ def _put_below_heading(body: str, span: Span, content: str) -> str:
     return insert(body, span.start, newline_of(body, content) + content)
 
 
-def _parts_headings(body: str, at: int) -> bool:
+def _separates_headings(body: str, at: int) -> bool:
     """Return whether a heading is right above `at`, and most headings have a blank line below."""
     lines = Lines(body)
     sections = blocks.read_blocks(body, lines.starts, lines.line(text_start(body))).sections
     is_below = False
     majority = 0
-    for number, block in enumerate(checked(sections)):
+    for number, block in enumerate(check_each(sections)):
         if block.kind != "heading":
             continue
         below = body.find("\n", block.span.end) + 1 or len(body)

@@ -145,18 +145,18 @@ def rename_clashing_ids(text: str, joined_text: str) -> str:
     if "[^" not in text or "[^" not in joined_text:
         return text
     parsed = parse(text)
-    taken = {note.id for note in _all(parse(joined_text))}
-    own = {note.id for note in _all(parsed)}
+    taken = {note.id for note in _all_footnotes(parse(joined_text))}
+    own = {note.id for note in _all_footnotes(parsed)}
     numbers = (name for name in map(str, count(1)) if name not in taken and name not in own)
     new: dict[str, str] = {}
     for id_ in dict.fromkeys(note.id for note in parsed.footnotes if note.id in taken):
         names = numbers if id_.isdecimal() else (f"{id_}-{n}" for n in count(2))
         new[id_] = next(name for name in names if name not in taken and name not in own)
         own.add(new[id_])
-    starts = {note.span.start: note.id for note in _all(parsed) if note.id in new}
+    starts = {note.span.start: note.id for note in _all_footnotes(parsed) if note.id in new}
     edits = [Edit(Span(at, at + len(f"[^{id_}]")), f"[^{new[id_]}]") for at, id_ in starts.items()]
     return apply(text, edits)
 
 
-def _all(note: Note) -> list[NamedPart]:
+def _all_footnotes(note: Note) -> list[NamedPart]:
     return [*note.footnotes, *note.footnote_refs]

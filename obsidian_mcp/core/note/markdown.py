@@ -77,7 +77,7 @@ HTML_ENDS = {
 """End patterns of HTML blocks by kind; blocks of any other kind end before an empty line."""
 
 
-def blank(text: str, start: int, end: int) -> bool:
+def is_blank_text(text: str, start: int, end: int) -> bool:
     return start >= end or text[start:end].isspace()
 
 

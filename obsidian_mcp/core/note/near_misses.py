@@ -6,9 +6,9 @@ import re
 import unicodedata
 from itertools import islice
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import cut_text, name_first
-from obsidian_mcp.core.text.nearness import nearest
+from obsidian_mcp.core.text.nearness import nearest_texts
 from obsidian_mcp.core.text.text import common_start, split_lines
 from obsidian_mcp.errors import TextNotFound
 
@@ -35,7 +35,7 @@ Each matches short texts, and in one way only, so that a search cannot run away.
 
 def describe_absence(body: str, find: str) -> TextNotFound:
     """Return the error for a text that is not in a note, with what is nearest to it."""
-    for explain in (_find_other_spelling, _find_deviation, _nearest):
+    for explain in (_find_other_spelling, _find_deviation, _nearest_line):
         explanation = explain(body, find)
         if explanation is not None:
             line, message = explanation
@@ -120,11 +120,11 @@ def _strip_line_ends(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in split_lines(text)]
 
 
-def _nearest(body: str, find: str) -> tuple[int, str] | None:
+def _nearest_line(body: str, find: str) -> tuple[int, str] | None:
     first_line = next((line.strip() for line in split_lines(find) if line.strip()), "")
-    lines = checked(reversed(list(enumerate(split_lines(body), 1))))
+    lines = check_each(reversed(list(enumerate(split_lines(body), 1))))
     present = {line.strip(): number for number, line in lines if line.strip()}
-    near = nearest(first_line, present, 1)
+    near = nearest_texts(first_line, present, 1)
     if not near:
         return None
     line = present[near[0]]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest
-from obsidian_mcp.core.text.text import Lines, Span, printable
+from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest_texts
+from obsidian_mcp.core.text.text import Lines, Span, to_printable
 from obsidian_mcp.errors import SectionNotFound
 
 from . import board, parser
@@ -51,7 +51,7 @@ def headings_below(body: str, name: str) -> list[str]:
     section = find(parsed, name).span
     return [
         heading.text
-        for heading in checked(parsed.outline)
+        for heading in check_each(parsed.outline)
         if section.start < heading.span.start < section.end
     ]
 
@@ -100,7 +100,7 @@ def lines_of_equal(body: str, name: str) -> list[int]:
     outline = parser.parse(body).outline
     return [
         lines.line(heading.span.start) + 1
-        for heading in checked(outline)
+        for heading in check_each(outline)
         if heading_key(heading.text) == key
     ]
 
@@ -112,8 +112,8 @@ def _describe_missing(parsed: parser.Note, name: str) -> SectionNotFound:
         choice = f"Its blocks are {name_first(ids, SHOWN)}." if ids else "It has no block ids."
         message = f"The note has no block {name.strip()!r}. {choice}"
         return SectionNotFound(message, heading=name, blocks=ids[:SHOWN])
-    texts = [printable(heading.text) for heading in parsed.headings[:MOST_SEARCHED]]
-    near = nearest(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
+    texts = [to_printable(heading.text) for heading in parsed.headings[:MOST_SEARCHED]]
+    near = nearest_texts(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     choice = "It has no headings."
     if near:
         choice = f"Headings there are: {', '.join(map(repr, near))}."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from .elements import ListItem
@@ -18,7 +18,6 @@ from .markdown import (
     INDENT,
     INTERRUPTERS,
     LIST_MARKS,
-    blank,
     block_id,
     columns,
     definition,
@@ -27,6 +26,7 @@ from .markdown import (
     heading,
     html_block,
     indent,
+    is_blank_text,
     list_item,
     math_fence,
     setext_underline,
@@ -109,7 +109,7 @@ class SourceLines:
         if "\r\n" in body:
             ends = [
                 end - (end > start and body[end - 1] == "\r")
-                for start, end in zip(line_starts, checked(ends), strict=False)
+                for start, end in zip(line_starts, check_each(ends), strict=False)
             ]
         self.ends = [*ends, len(body)]
 
@@ -132,7 +132,7 @@ class SourceLines:
         Without one, return the end of the run.
         """
         body, starts, ends = self.body, self.starts, self.ends
-        for k in checked(range(i, run.end)):
+        for k in check_each(range(i, run.end)):
             closing = body.find("%%", begin if k == i else starts[k], ends[k])
             if closing >= 0:
                 return k, closing
@@ -142,7 +142,7 @@ class SourceLines:
         """Return the last line of the HTML block of a kind that starts at `at` on line `i`."""
         body, starts, ends = self.body, self.starts, self.ends
         closing = HTML_ENDS.get(kind or "")
-        further = checked(range(i + 1, run.end))
+        further = check_each(range(i + 1, run.end))
         if closing is None:
             empty = (k - 1 for k in further if starts[k] == ends[k])
             return next(empty, run.end - 1)
@@ -244,7 +244,7 @@ class SourceLines:
                 items.append(SourceItem(k, k, marker, mark.end()))
             elif width > INDENT:
                 items[-1].last, gap = k, False
-            elif is_blank or blank(body, at, end):
+            elif is_blank or is_blank_text(body, at, end):
                 is_blank = gap = True
             elif after_blank or self.interrupts_list(run, k, at):
                 break
@@ -277,7 +277,7 @@ class SourceLines:
                 checkpoint()
             at = indent(body, starts[k], ends[k]).end()
             leads.append((k, at))
-            if not blank(body, at, ends[k]):
+            if not is_blank_text(body, at, ends[k]):
                 width = min(width, columns(body, starts[k], at) or width)
         for k, at in leads:
             starts[k] = skip_columns(body, starts[k], at, width)
@@ -292,7 +292,7 @@ class SourceLines:
             at = indent(body, starts[k], ends[k]).end()
             if body.startswith(">", at, ends[k]):
                 starts[k] = at + 2 if body.startswith(" ", at + 1, ends[k]) else at + 1
-            elif blank(body, at, ends[k]) or self.interrupts_quote(run, k, at):
+            elif is_blank_text(body, at, ends[k]) or self.interrupts_quote(run, k, at):
                 break
             k += 1
         return k

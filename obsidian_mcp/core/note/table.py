@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, pairwise, repeat
 from typing import NamedTuple
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import Lines, Span, printable, split_lines
+from obsidian_mcp.core.text.text import Lines, Span, split_lines, to_printable
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, TextNotFound
 
 from . import sections
@@ -96,7 +96,7 @@ def read_tables(parsed: Note) -> list[LocatedTable]:
     tables = []
     for section in parsed.sections:
         if section.kind == "table":
-            lines_of_table = checked(split_lines(section.span.slice(parsed.body)))
+            lines_of_table = check_each(split_lines(section.span.slice(parsed.body)))
             rows = [read_row(line.rstrip("\r\n")) for line in lines_of_table]
             table = Table(rows[0], rows[1], tuple(rows[2:]))
             first_line = lines.line(section.span.start) + 1
@@ -145,7 +145,7 @@ def write_table(body: str, located: LocatedTable, table: Table) -> str:
     newline = "\r\n" if "\r\n" in body else "\n"
     old_lines = split_lines(located.span.slice(body))
     ends = (line[len(line.rstrip("\r\n")) :] for line in old_lines)
-    lines = zip(checked(table.lines), chain(ends, repeat("")), strict=False)
+    lines = zip(check_each(table.lines), chain(ends, repeat("")), strict=False)
     text = "".join(line + (end or newline) for line, end in lines)
     return body[: located.span.start] + text.rstrip("\r\n") + body[located.span.end :]
 
@@ -167,7 +167,7 @@ def read_row(line: str) -> Row:
 
 def show_cell(cell: str) -> str:
     """Return the text of a cell without the blanks around it and with its pipes plain."""
-    return printable(cell).strip().replace("\\|", "|")
+    return to_printable(cell).strip().replace("\\|", "|")
 
 
 def number_of(text: str) -> float | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.errors import InvalidArguments
 
 from .table import Row, Table, number_of, show_cell
@@ -113,7 +113,7 @@ class TableEdit:
 
         header = self._header.row(columns, first_added)
         delimiters = self._delimiters.row(columns, first_added)
-        return Table(header, delimiters, tuple(row(n) for n in checked(self._rows.order())))
+        return Table(header, delimiters, tuple(row(n) for n in check_each(self._rows.order())))
 
     def _line(self, number: int) -> _TableLine:
         """Return a row that an operation is to change, or did."""
@@ -146,14 +146,14 @@ class TableEdit:
 
         `values` are by header, or in the order of the columns.
         """
-        texts = self._by_column(values)
+        texts = self._values_by_column(values)
         line = _TableLine(Row(self._header.written.lead, (), self._header.written.tail), 0)
         for column in self._columns.order():
             blank = " " * len(self._header.cell(column) or "")
             line.put(column, _pad(blank, texts.get(column, "")))
         self._changed[self._rows.add(at)] = line
 
-    def _by_column(self, values: Sequence[str] | Mapping[str, str]) -> dict[int, str]:
+    def _values_by_column(self, values: Sequence[str] | Mapping[str, str]) -> dict[int, str]:
         """Return values by the number of their column.
 
         Raises: InvalidArguments.
@@ -194,13 +194,13 @@ class TableEdit:
         """
         column_number = self._column_names.find(column)
         numbers = self._rows.order()
-        texts = {number: self._cell(number, column_number) for number in checked(numbers)}
+        texts = {number: self._cell(number, column_number) for number in check_each(numbers)}
 
         def key(number: int) -> tuple[int, float, str]:
             value = number_of(texts[number])
             return (0, value, "") if value is not None else (1, 0.0, texts[number].casefold())
 
-        keys = {number: key(number) for number in checked(numbers) if texts[number]}
+        keys = {number: key(number) for number in check_each(numbers) if texts[number]}
         filled = sorted(keys, key=keys.__getitem__, reverse=descending)
         self._rows.arrange([*filled, *(number for number in numbers if not texts[number])])
 
@@ -224,7 +224,7 @@ class TableEdit:
 
         put(self._header, name)
         put(self._delimiters, _DELIMITERS[align])
-        for number in checked(self._rows.order()):
+        for number in check_each(self._rows.order()):
             put(self._line(number), value)
 
     def remove_column(self, column: ColumnName) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
@@ -151,7 +151,7 @@ class RowNames:
         """Return the rows by what they have in a column, noted once for all operations."""
         if column not in self._by_cell:
             by_cell: dict[str, list[int]] = {}
-            for number, row in enumerate(checked(self._rows), 1):
+            for number, row in enumerate(check_each(self._rows), 1):
                 by_cell.setdefault(row.cell(column - 1).casefold(), []).append(number)
             self._by_cell[column] = by_cell
         return self._by_cell[column]

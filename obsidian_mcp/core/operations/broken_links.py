@@ -18,7 +18,7 @@ from obsidian_mcp.core.note.headings import heading_for_link, heading_key
 from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import segments
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.nearness import nearest
+from obsidian_mcp.core.text.nearness import nearest_texts
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
@@ -139,5 +139,5 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
             heading_key(heading.text): heading_for_link(heading.text) for heading in note.outline
         }
         part = heading_key(part)
-    near = nearest(part, parts, NEAR_NAMES_SHOWN)
+    near = nearest_texts(part, parts, NEAR_NAMES_SHOWN)
     return parts[near[0]] if near else None

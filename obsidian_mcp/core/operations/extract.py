@@ -163,7 +163,7 @@ def _plan_links(
     contents, referrers = referrers_of(vault, files)
     planned = list(extraction.others_edits(referrers))
     warnings: Sequence[str] = ()
-    if is_new and vault.catalog.named(target.rpartition("/")[2]):
+    if is_new and vault.catalog.find_by_name(target.rpartition("/")[2]):
         displaced_contents, displaced, warnings = displaced_links(vault, target)
         contents, planned = {**contents, **displaced_contents}, join_by_file([*planned, *displaced])
     here = {edited.path: edited.edits for edited in planned if edited.path in (source, target)}

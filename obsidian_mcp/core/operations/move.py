@@ -10,7 +10,7 @@ from dataclasses import replace
 from obsidian_mcp import errors
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.links import rewrite
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note, name_key, parent
 from obsidian_mcp.core.vault.operation import Move
 from obsidian_mcp.core.vault.planned_change import PlannedChange
@@ -86,7 +86,7 @@ def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
     for source, target in files.items():
         if (rival := sources.setdefault(target, source)) != source:
             raise NoteExists(
-                f"{printable(rival)!r} and {printable(source)!r} cannot both be moved to "
+                f"{to_printable(rival)!r} and {to_printable(source)!r} cannot both be moved to "
                 f"{str(target)!r}: the disk has "
                 "the folder in two normal forms, with a file of this name in each. Rename or "
                 "move one of the two "
@@ -189,4 +189,4 @@ def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a
     new name."""
     vault.catalog.check_creatable(path, source)
-    return vault.catalog.spelled(path)
+    return vault.catalog.spell_path(path)

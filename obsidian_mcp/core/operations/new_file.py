@@ -51,7 +51,7 @@ def create_file(
     with vault.changing():
         operations: list[Operation] = [Create(disk, data)]
         warnings: tuple[str, ...] = ()
-        if vault.catalog.named(path.rpartition("/")[2]):
+        if vault.catalog.find_by_name(path.rpartition("/")[2]):
             links = displaced(vault, path)
             operations += links.operations
             warnings = links.warnings

@@ -55,7 +55,7 @@ class PeriodicNotes:
         settings = self._names.settings
         rule = settings.rules[period]
         self._check_folder(rule)
-        paths = self._vault.catalog.by_path()
+        paths = self._vault.catalog.entries_by_path()
         found = notes.period_notes(rule, paths, settings.locale, self._vault.calendar.today)
         dated = ((paths[path], day) for path, day in found)
         return sorted(dated, key=lambda note: (note[1], note[0].path), reverse=True)
@@ -153,7 +153,7 @@ class PeriodicNotes:
         Raises: as `open`."""
         filled = self._fill(located)
         body = filled.text if change is None else change(filled.text)
-        disk = self._vault.catalog.spelled(located.path)[1]
+        disk = self._vault.catalog.spell_path(located.path)[1]
         return filled, Create(disk, body.encode("utf-8", "surrogateescape"))
 
     def _fill(self, located: LocatedNote) -> Filled:

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from obsidian_mcp.core.query import parser
 from obsidian_mcp.core.query.nodes import OPERATORS, Word, property_names, walk
 from obsidian_mcp.core.text.analysis import fold
-from obsidian_mcp.core.text.nearness import nearest
+from obsidian_mcp.core.text.nearness import nearest_texts
 from obsidian_mcp.core.vault.vault import Vault
 
 NEAR_SHOWN = 3
@@ -75,7 +75,7 @@ def _name_unknown_properties(
         near = [
             names_by_key[name]
             for unknown_name in unknown
-            for name in nearest(fold(unknown_name), names_by_key, NEAR_SHOWN)
+            for name in nearest_texts(fold(unknown_name), names_by_key, NEAR_SHOWN)
         ]
         advice = (
             f"Did you mean {' or '.join(map(repr, near))}?"

@@ -68,7 +68,7 @@ def find_bookmarks(
         with suppress(InvalidArguments):  # a broken file, which the app does not read either
             return [
                 bookmark.target
-                for bookmark in bookmarks.visible(data, vault.policy)
+                for bookmark in bookmarks.read_visible_bookmarks(data, vault.policy)
                 if bookmark.is_of(files, folder)
             ]
     return []

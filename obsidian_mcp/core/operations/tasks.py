@@ -30,7 +30,7 @@ from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_task
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
@@ -336,15 +336,15 @@ class _VaultTasks:
         return UpdatedTask(
             path,
             updated.line,
-            [printable(line) for line in updated.old],
-            [printable(line) for line in updated.new],
+            [to_printable(line) for line in updated.old],
+            [to_printable(line) for line in updated.new],
             changed=bool(updated.lane) or updated.old != updated.new,
             etag=etag,
             task=None if updated.deleted else entry_at(updated.line),
             next=entry_at(updated.next_line),
             deleted=updated.deleted or None,
             lane=updated.lane or None,
-            warnings=[printable(warning) for warning in updated.warnings] or None,
+            warnings=[to_printable(warning) for warning in updated.warnings] or None,
         )
 
 

@@ -93,7 +93,7 @@ class Templates:
         deeper = [entry for entry in templates if name_key(entry.path).endswith(f"/{key}")]
         if len(deeper) == 1:
             return deeper[0]
-        path = self._vault.catalog.at(VaultPath(key))
+        path = self._vault.catalog.path_at(VaultPath(key))
         if path is not None:
             return self._vault.catalog.entry(path)
         named = [str(entry.path) for entry in templates]
@@ -157,7 +157,7 @@ class Templates:
         )
         catalog = vault.catalog
         surroundings = Surroundings(
-            lambda path: catalog.at(VaultPath(path.strip("/"))) is not None,
+            lambda path: catalog.path_at(VaultPath(path.strip("/"))) is not None,
             self._included,
             self._settings.locale,
         )

@@ -77,7 +77,7 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
         for disk in (step.disk, step.target)
         if disk
     }
-    return all(vault.policy.visible(normal_form(disk)) for disk in touched)
+    return all(vault.policy.is_visible(normal_form(disk)) for disk in touched)
 
 
 def last(vault: Vault) -> Recorded:
@@ -283,12 +283,12 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     )
     place = moves.after(disk)
     if place == disk or not vault.files.exists(place):
-        paths = vault.catalog.named(normal_form(disk.rpartition("/")[2]))
+        paths = vault.catalog.find_by_name(normal_form(disk.rpartition("/")[2]))
         namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)
         place = next(
             (namesake for namesake in namesakes if _holds(vault, namesake, step.after)), ""
         )
-    if place and not vault.policy.visible(normal_form(place)):
+    if place and not vault.policy.is_visible(normal_form(place)):
         raise _conflict(disk, step, None)
     if place:
         raise UndoConflict(

@@ -83,9 +83,9 @@ class PeriodicNames:
         path = parse(note_path(rule, named_by, settings.locale))
         entry = self._look_up(path)
         if entry is None and rule.source != "core":
-            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.by_path())
+            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.entries_by_path())
             entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
-        if entry is None and not self._policy.visible(path):
+        if entry is None and not self._policy.is_visible(path):
             raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")
         return LocatedNote(
             rule, entry.path if entry else path, day, first, entry, settings.warnings

@@ -111,21 +111,21 @@ class _CommandReader:
         self._depth = 0
 
     def command(self) -> tuple[TemplateValue, ...]:
-        kind, word = self._next()
+        kind, word = self._take_token()
         if (kind, word) == ("name", "await"):
-            kind, word = self._next()
+            kind, word = self._take_token()
         values = [self._value(kind, word)]
         while True:
-            kind, word = self._next()
+            kind, word = self._take_token()
             if word == "+":
-                values.append(self._value(*self._next()))
+                values.append(self._value(*self._take_token()))
             elif word.endswith("%>") and kind == "mark":
                 self.ending = word[:-2]
                 return tuple(values)
             else:
                 raise _NotReadable
 
-    def _next(self) -> tuple[str, str]:
+    def _take_token(self) -> tuple[str, str]:
         token = _TOKEN.match(self.text, self.position)
         if token is None:
             raise _NotReadable
@@ -147,7 +147,11 @@ class _CommandReader:
 
     def _call(self, name: str) -> TemplateCall:
         if name == "tp.frontmatter":
-            (_, opening), (kind, word), (_, closing) = self._next(), self._next(), self._next()
+            (_, opening), (kind, word), (_, closing) = (
+                self._take_token(),
+                self._take_token(),
+                self._take_token(),
+            )
             if (opening, kind, closing) != ("[", "string", "]"):
                 raise _NotReadable
             name = f"tp.frontmatter.{_unquote(word)}"
@@ -165,12 +169,12 @@ class _CommandReader:
         if self._depth > MAX_DEPTH:
             raise _NotReadable
         arguments: list[TemplateValue] = []
-        kind, word = self._next()
+        kind, word = self._take_token()
         while word != ")" or kind != "mark":
             arguments.append(self._value(kind, word))
-            kind, word = self._next()
+            kind, word = self._take_token()
             if (kind, word) == ("mark", ","):
-                kind, word = self._next()
+                kind, word = self._take_token()
             elif word != ")":
                 raise _NotReadable
         self._depth -= 1

@@ -164,7 +164,7 @@ def _compile_part(node: ScopedQuery, field: SearchField, *, tree: bool | None = 
         return AnyOf(parts, max(part.cost for part in parts))
     test = _compile(node.part, field._replace(where="content"))
     longest = next(iter(list_required_texts(node.part)), "")
-    must = LiteralFinder(substring(longest, match_case=False)).first
+    must = LiteralFinder(substring(longest, match_case=False)).find_first
     if node.operator == "line":
         return InPart(test, "line", must, _LINE_COST + test.cost)
     scope = (

@@ -38,7 +38,7 @@ class LiteralFinder(NamedTuple):
         # A phrase also sees the text before `start`; no word goes on from there into a part.
         return self.pattern.search(text, start, end, False) is not None
 
-    def first(self, text: str, start: int, end: int) -> int:
+    def find_first(self, text: str, start: int, end: int) -> int:
         """Return where the literal begins first in `text[start:end]`; -1 if it is not there."""
         match = self.pattern.search(text, start, end, False)
         return match.start() if match else -1

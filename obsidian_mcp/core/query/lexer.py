@@ -99,7 +99,7 @@ class _Lexer:
         if char == "/" and (token := self._regex()):
             return token
         if self.mode == "query":
-            return self._in_query(char)
+            return self._read_query_token(char)
         if char == "]":
             self.mode = "query"
             return self._take("]", 1)
@@ -114,7 +114,7 @@ class _Lexer:
             return self._hyphen()
         return self._word()
 
-    def _in_query(self, char: str) -> QueryToken:
+    def _read_query_token(self, char: str) -> QueryToken:
         if char == "[" and not self.text.startswith("[[", self.at):
             self.mode = "key"
             return self._take("[", 1)

@@ -126,7 +126,7 @@ class _SearchQueryParser:
         self.depth = 0
         self.mode: Literal["query", "value"] = "query"
 
-    def next(self) -> QueryToken:
+    def take_token(self) -> QueryToken:
         """Return the current token and go on to the one after it."""
         token, self.token = self.token, next(self._following)
         return token
@@ -135,7 +135,7 @@ class _SearchQueryParser:
         alternatives = [[self.term()]]
         while self.token.kind == "or" or self.token.kind in _STARTS[self.mode]:
             if self.token.kind == "or":
-                self.next()
+                self.take_token()
                 alternatives.append([])
             alternatives[-1].append(self.term())
         return _combine(Or, [_combine(And, parts) for parts in alternatives])
@@ -150,7 +150,7 @@ class _SearchQueryParser:
             )
         if token.kind not in _STARTS[self.mode]:
             self.fail(_TERM if self.mode == "query" else _VALUE)
-        self.next()
+        self.take_token()
         self.depth += 1
         node: QueryNode
         match token.kind:
@@ -201,7 +201,7 @@ class _SearchQueryParser:
     def close(self, opening: QueryToken, node: QueryNode) -> QueryNode:
         """Close a group; its span includes the parentheses."""
         if self.token.kind == ")":
-            return replace(node, span=Span(opening.span.start, self.next().span.end))
+            return replace(node, span=Span(opening.span.start, self.take_token().span.end))
         if self.token.kind != "end":
             self.fail(f"')' for the '(' at column {opening.span.start + 1}")
         return replace(node, span=Span(opening.span.start, node.span.end))
@@ -210,12 +210,12 @@ class _SearchQueryParser:
         key = self.key_any_of()
         value: QueryNode | None = None
         if self.token.kind == ":":
-            self.next()
+            self.take_token()
             self.mode = "value"
             value = self.any_of()
             self.mode = "query"
         if self.token.kind == "]":
-            return Property(key, value, Span(opening.span.start, self.next().span.end))
+            return Property(key, value, Span(opening.span.start, self.take_token().span.end))
         if self.token.kind != "end":
             self.fail("']'" if value is not None else "':' or ']'")
         return Property(key, value, Span(opening.span.start, (value or key).span.end))
@@ -223,7 +223,7 @@ class _SearchQueryParser:
     def key_any_of(self) -> QueryNode:
         parts = [self.key()]
         while self.token.kind == "or":
-            self.next()
+            self.take_token()
             parts.append(self.key())
         return _combine(Or, parts)
 
@@ -232,7 +232,7 @@ class _SearchQueryParser:
         if token.kind not in {"(", "word", "phrase", "regex"}:
             hint = 'To find the text "[ ]", quote it; to find open tasks, use task-todo:"".'
             self.fail(_KEY, hint if token.kind == "]" else "")
-        self.next()
+        self.take_token()
         if token.kind == "(":
             self.depth += 1
             if self.depth > MAX_DEPTH:
@@ -248,7 +248,7 @@ class _SearchQueryParser:
             return self.leaf(token)
         words = [token]
         while self.token.kind == "word":  # `[due date]`: a name may hold spaces
-            words.append(self.next())
+            words.append(self.take_token())
         return Word(
             " ".join(word.text for word in words), Span(token.span.start, words[-1].span.end)
         )
@@ -260,7 +260,7 @@ class _SearchQueryParser:
         ):
             hint = "There are only > and <." if scalar.text.startswith("=") else ""
             self.fail(f"a number or a date such as 2024-01-31 after '{token.text}'", hint)
-        self.next()
+        self.take_token()
         return Compare(
             "<" if token.text == "<" else ">", scalar.text, Span(token.span.start, scalar.span.end)
         )

@@ -95,7 +95,7 @@ class RegExp(NamedTuple):
         """
         return "\\w" in self.source or "\\b" in self.source
 
-    def first(self, text: str, start: int, end: int) -> int:
+    def find_first(self, text: str, start: int, end: int) -> int:
         """Return where the first match in `text[start:end]` begins, -1 without one.
 
         Raises: OperationTimeout.
@@ -161,7 +161,7 @@ def translate(
     Raises: InvalidRegExp.
     """
     reader = RegExpReader(source, match_case=match_case, multiline=multiline, dot_all=dot_all)
-    whole = reader.whole()
+    whole = reader.read_source()
     flags = regex.VERSION0 | (0 if match_case or reader.caseless else regex.IGNORECASE)
     try:
         pattern = regex.compile("".join(reader.out), flags)

@@ -98,7 +98,7 @@ class RegExpReader:
         )
         """Names of the capturing groups in their order."""
 
-    def whole(self) -> _Element:
+    def read_source(self) -> _Element:
         """Read the whole source.
 
         Raises: InvalidRegExp.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
-from obsidian_mcp.core.text.analysis import Family, plain, stems, write_out_umlauts
+from obsidian_mcp.core.text.analysis import Family, stems, to_basic_letters, write_out_umlauts
 
 from .term import ACCENTS, FORM, INFIX, PREFIX, SAME, TYPO, Variants
 from .vocabulary import Vocabulary
@@ -68,7 +68,7 @@ class Lexicon:
 
     def near(self, word: str) -> Variants:
         """Return its forms and the words that contain it; if there are none, its misspellings."""
-        bare = plain(word)
+        bare = to_basic_letters(word)
         return self._containing(bare, self.variants(word)) or self._misspellings(bare)
 
     def compound(self, word: str) -> list[tuple[str, Variants]]:
@@ -76,7 +76,7 @@ class Lexicon:
         none."""
         if not self.has_compounds:
             return []
-        bare = plain(word)
+        bare = to_basic_letters(word)
         for end in range(len(bare) - COMPOUND_PART_LETTERS, COMPOUND_PART_LETTERS - 1, -1):
             last = self.variants(bare[end:])
             beginning = re.sub(_LINKING_ENDING, "", bare[:end])
@@ -87,12 +87,12 @@ class Lexicon:
 
     def _forms(self, word: str) -> Variants:
         """The word itself, other accents, and words with the same stem (SEARCH-52)."""
-        bare = plain(word)
+        bare = to_basic_letters(word)
         if not bare:  # an accent by itself
             return {word: SAME} if self.vocabulary.has(word) else {}
         family = Family(word, self.languages)
         alike = {
-            candidate: plain(candidate)
+            candidate: to_basic_letters(candidate)
             for candidate in self.vocabulary.plainly_containing(family.beginning, to_end=False)
         }
         self._with_prefix[bare] = [
@@ -144,7 +144,11 @@ class Lexicon:
             containing = self.vocabulary.plainly_containing(bare, from_start=False, to_end=to_end)
             _add(
                 variants,
-                [candidate for candidate in containing if plain(candidate).endswith(bare)],
+                [
+                    candidate
+                    for candidate in containing
+                    if to_basic_letters(candidate).endswith(bare)
+                ],
                 INFIX,
             )
             _add(variants, containing, INFIX)
@@ -167,7 +171,8 @@ class Lexicon:
         near = [
             candidate
             for candidate in candidates
-            if abs(len(candidate) - len(bare)) < 3 and one_mistake(bare, plain(candidate))
+            if abs(len(candidate) - len(bare)) < 3
+            and one_mistake(bare, to_basic_letters(candidate))
         ]
         variants: Variants = {}
         _add(variants, near, TYPO)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.core.text.analysis import fold, plain
+from obsidian_mcp.core.text.analysis import fold, to_basic_letters
 from obsidian_mcp.core.text.fit import cut_text
 
 from .found_files import FoundFiles
@@ -47,7 +47,7 @@ def _near_words(result: FoundFiles) -> list[str]:
     the first files."""
     snapshot, near = result.snapshot, dict[str, None]()
     for word in result.plan.missing:
-        bare = plain(fold(word))
+        bare = to_basic_letters(fold(word))
         beginning = bare[: max(NEAR_LETTERS, len(bare) * 2 // 3)]
         alike = (
             snapshot.vocabulary.plainly_containing(beginning, to_end=False)
@@ -59,7 +59,9 @@ def _near_words(result: FoundFiles) -> list[str]:
             for term in result.plan.terms
             if fold(word) in {term.text, *term.instead_of.split()}
             for variant in term.variants
-            if term.instead_of or len(bare) >= MISSPELLED_LETTERS or bare in plain(variant)
+            if term.instead_of
+            or len(bare) >= MISSPELLED_LETTERS
+            or bare in to_basic_letters(variant)
         ]
         if looked_up := [*used, *alike][:LOOKED_UP]:
             telling = snapshot.rows.full_text.find_used(looked_up, "{name alias heading tag} : ")

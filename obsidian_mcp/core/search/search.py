@@ -106,7 +106,7 @@ class Search:
             _ = state.table.path_lines
 
         self._indexer.query(make_ready)
-        self._catalog.named("")
+        self._catalog.find_by_name("")
 
     def _tools(self, request: Request) -> SearchTools:
         has_fields = request.match == "smart" and self._inline_fields()

@@ -206,4 +206,4 @@ def _letters(text: str) -> int:
 
 def _plain_words(text: str) -> list[str]:
     words = analysis.words(analysis.spread(text).replace(analysis.GAP, " "))
-    return [analysis.plain(word.decode()) for word in words]
+    return [analysis.to_basic_letters(word.decode()) for word in words]

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     PDF,
     VaultPath,
-    indexable,
+    is_indexable,
     is_note,
     is_pdf,
 )
@@ -85,7 +85,7 @@ def table_of(
         visible = {path: entry for path, entry in entries.items() if not is_hidden(path)}
         paths = {number: path for number, path in paths.items() if path in visible}
     numbers = dict(zip(paths.values(), paths, strict=True))
-    textless = [visible[path] for path in visible.keys() - numbers.keys() if not indexable(path)]
+    textless = [visible[path] for path in visible.keys() - numbers.keys() if not is_indexable(path)]
     textless.sort(key=lambda entry: entry.path)
     has_pdfs = PDF in "\n".join(visible).lower() and any(
         path[-4:].lower() == PDF for path in visible

@@ -58,7 +58,9 @@ class SearchStates:
             files = self._files.at(rows)
             table = last.table
             if last.files is not files or last.filters is not filters:
-                table = table_of(files, self._catalog.by_path(), filters.match if filters else None)
+                table = table_of(
+                    files, self._catalog.entries_by_path(), filters.match if filters else None
+                )
             is_same_index = last.stamp is not None and last.stamp.identity == rows.stamp.identity
             words = last.words if is_same_index else Vocabulary()
             words = vocabulary.grown(words, rows.full_text)

@@ -11,7 +11,7 @@ from obsidian_mcp.core.index.pending_scan import Weigh
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.nodes import QueryNode, Word
 from obsidian_mcp.core.text import analysis
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .hits import Request, wanted
@@ -39,7 +39,7 @@ def _exact(query: QueryNode) -> Weigh:
         if not is_note(entry.path):  # a canvas has to be read first, and there are few
             return 1.0
         return float(
-            matcher.matches(Document(normal_form(entry.path), printable(Text.decode(data).body)))
+            matcher.matches(Document(normal_form(entry.path), to_printable(Text.decode(data).body)))
         )
 
     return weigh
@@ -53,7 +53,7 @@ def _smart(query: QueryNode, languages: Sequence[str]) -> Weigh:
         # Without accents, to lower the ASCII letters is enough; to read every letter takes fifty
         # times as long.
         text = (
-            analysis.plain(text.decode("utf-8", "replace")).encode()
+            analysis.to_basic_letters(text.decode("utf-8", "replace")).encode()
             if _ACCENTS.search(text)
             else text.lower()
         )

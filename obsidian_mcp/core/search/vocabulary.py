@@ -47,7 +47,7 @@ class Vocabulary(NamedTuple):
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises:
         OperationTimeout."""
         text, words, at = self.words.decode(), [], 0
-        while (start := expression.first(text, at, len(text))) >= 0:
+        while (start := expression.find_first(text, at, len(text))) >= 0:
             at = text.find("\n", start)
             words.append(text[text.rfind("\n", 0, start) + 1 : at])
         return words

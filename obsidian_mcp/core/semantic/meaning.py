@@ -11,7 +11,7 @@ from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.texts import NoteText
 from obsidian_mcp.core.text.call import report_progress
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import SemanticUnavailable
 
@@ -135,7 +135,7 @@ class Meaning:
                 if note is None:
                     continue
                 digest, text, headings = note
-                name = printable(path.rpartition("/")[2].rpartition(".")[0])
+                name = to_printable(path.rpartition("/")[2].rpartition(".")[0])
                 parts = pieces(name, text, headings)
                 vectors: list[bytes] = []
                 try:

@@ -11,7 +11,7 @@ from typing import Any
 from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.text.fit import MARK, count_fitting, cut_text
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
     from .environment import Dependencies
@@ -79,10 +79,10 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
     return TaskEntry(
         task.path,
         task.place.line,
-        printable(task.text),
-        printable(task.status.symbol),
+        to_printable(task.text),
+        to_printable(task.status.symbol),
         task.status.type,
-        printable(task.description),
+        to_printable(task.description),
         **days,
         scheduled_inferred=task.scheduled_inferred or None,
         priority=None if task.priority == "none" else task.priority,
@@ -90,9 +90,9 @@ def entry_of(task: Task, dependencies: Dependencies) -> TaskEntry:
         on_completion=task.on_completion,
         id=task.id,
         depends_on=list(task.depends_on) or None,
-        tags=[printable(tag) for tag in task.tags] or None,
+        tags=[to_printable(tag) for tag in task.tags] or None,
         block_id=task.block_id,
-        heading=None if task.place.heading is None else printable(task.place.heading),
+        heading=None if task.place.heading is None else to_printable(task.place.heading),
         blocked=dependencies.is_blocked(task) or None,
         blocking=dependencies.blocks(task) or None,
         invalid=dict(task.invalid) or None,

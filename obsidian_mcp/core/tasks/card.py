@@ -9,7 +9,7 @@ from obsidian_mcp.core.note.board import Board, BoardCard, Lane, is_board
 from obsidian_mcp.core.note.board_edits import add_card
 from obsidian_mcp.core.note.edits import list_line_numbers
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import InvalidArguments
 
 from .change import UpdatedNote, update_task
@@ -77,7 +77,7 @@ def _update_card_of(
     if target is not None and target != current and not updated.deleted:
         warnings += _warn_of_limit(target)
         moved = _move_card(updated, count, board.lanes.index(target))
-        updated = replace(moved, lane=printable(target.title))
+        updated = replace(moved, lane=to_printable(target.title))
     return replace(updated, warnings=(*updated.warnings, *warnings))
 
 
@@ -86,7 +86,7 @@ def _warn_of_limit(lane: Lane) -> tuple[str, ...]:
     cards = len(lane.cards) + 1
     if not 0 < lane.limit < cards:
         return ()
-    title = printable(lane.title)
+    title = to_printable(lane.title)
     return (f"The lane {title!r} now has {cards} cards, and its limit is {lane.limit}.",)
 
 

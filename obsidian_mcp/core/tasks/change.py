@@ -14,7 +14,7 @@ from obsidian_mcp.core.note.board import Board, is_board
 from obsidian_mcp.core.note.board_edits import add_card
 from obsidian_mcp.core.note.edits import append_to_span
 from obsidian_mcp.core.note.parser import Note, parse
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.text import Lines, Span, check_growth, common_start
 from obsidian_mcp.errors import InvalidArguments
 
@@ -179,7 +179,7 @@ def add_task(
     for lead in ("", "\n"):  # behind HTML or a table a blank line is needed
         after = append_to_span(body, span, lead + text) if body else f"{text}\n"
         line = _added_line(body, after, text)
-        if any(item.line == line for item in checked(parse(after).tasks)):
+        if any(item.line == line for item in check_each(parse(after).tasks)):
             return UpdatedNote(after, line + 1, (), (text,), warnings=warnings)
     raise InvalidArguments(
         "The task would not be one at that place: the text before it is an open code block or "

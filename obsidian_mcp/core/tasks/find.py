@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from obsidian_mcp.core.note.parser import Note
-from obsidian_mcp.core.text.call import UNCHECKED, checked, checkpoint
+from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
 from .line import read_line
@@ -43,7 +43,7 @@ def could_be(text: str, name: str) -> bool:
     It is quick, and true for every line that `find_named` takes: callers sort out the rest of a
     large vault with it.
     """
-    lower = printable(text).lower()
+    lower = to_printable(text).lower()
     return all(word in lower for word in name.lower().removeprefix("^").split())
 
 
@@ -54,7 +54,7 @@ def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> 
     tasks with it, the only one that is not done is meant (TASK-72).
     Raises: TextNotFound, TextNotUnique with the places.
     """
-    candidates = [box for box in checked(boxes) if could_be(box.text, name)]
+    candidates = [box for box in check_each(boxes) if could_be(box.text, name)]
     named_box = _find(candidates, name, settings, _NameMatch.PART)
     if named_box is None:
         raise TextNotFound(
@@ -118,14 +118,14 @@ def _find(
 def _match(box: Checkbox, name: str, settings: TaskSettings) -> _NameMatch:
     line = read_line(box.text, settings.notation)
     if line is None:
-        description = printable(box.text.partition("]")[2].strip())
+        description = to_printable(box.text.partition("]")[2].strip())
     elif any(field.name == "id" and field.value == name for field in line.fields):
         return _NameMatch.ID
     elif name == f"^{line.block_id}":
         return _NameMatch.BLOCK_ID
     else:
-        description = printable(line.description)
-    if printable(box.text).strip() == name.strip():
+        description = to_printable(line.description)
+    if to_printable(box.text).strip() == name.strip():
         return _NameMatch.LINE
     if description == name.strip():
         return _NameMatch.DESCRIPTION

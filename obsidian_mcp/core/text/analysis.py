@@ -266,7 +266,7 @@ def _is_in_word(char: str) -> bool:
     return char.isalnum() if char.isascii() else not _BLANK.match(char)
 
 
-def plain(word: str) -> str:
+def to_basic_letters(word: str) -> str:
     """Return a folded word without accents, in basic letters.
 
     `é` becomes `e` and `ß` becomes `ss`; full-width forms become ASCII.
@@ -280,7 +280,7 @@ def write_out_umlauts(word: str) -> str | None:
     """Return a German word spelled without umlauts (`müller` as `mueller`); None if it has none."""
     word = unicodedata.normalize("NFC", word)
     spelling = _UMLAUTS.sub(lambda umlaut: _WRITTEN_OUT[umlaut[0]], word)
-    return plain(spelling) if spelling != word else None
+    return to_basic_letters(spelling) if spelling != word else None
 
 
 _LANGUAGES = [
@@ -320,7 +320,10 @@ def languages(count: Callable[[Sequence[str]], int]) -> tuple[str, ...]:
 def stems(word: str, of_languages: Sequence[str]) -> list[str]:
     """Return the stems of a word, without accents, in those of some languages that use its
     script."""
-    return [plain(_stem(language, word)) for language in _select_languages(word, of_languages)]
+    return [
+        to_basic_letters(_stem(language, word))
+        for language in _select_languages(word, of_languages)
+    ]
 
 
 class Family:
@@ -328,14 +331,14 @@ class Family:
 
     def __init__(self, word: str, of_languages: Sequence[str]) -> None:
         self._word = word
-        plain_word = plain(word)
+        plain_word = to_basic_letters(word)
         self.beginning = plain_word
         """Common prefix, without accents, of the word and of all its forms."""
         self._stems: list[tuple[str, str, str]] = []
         if len(plain_word) < SHORTEST_STEMMED or not plain_word.isalpha():
             return
         for language in _select_languages(word, of_languages):
-            stem = plain(_stem(language, word))
+            stem = to_basic_letters(_stem(language, word))
             stem_beginning = stem[: max(SHORTEST_STEMMED, len(stem) - 1)]
             start = commonprefix((plain_word, stem_beginning))  # noqa: RUF071 - of letters
             if len(start) >= SHORTEST_STEM:
@@ -352,7 +355,7 @@ class Family:
         return any(
             plainly.startswith(start)
             and len(plainly) - len(start) <= LONGEST_ENDING
-            and plain(_stem(language, candidate)) == stem
+            and to_basic_letters(_stem(language, candidate)) == stem
             for language, start, stem in self._stems
         )
 

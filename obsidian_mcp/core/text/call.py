@@ -208,7 +208,7 @@ def checkpoint() -> None:
         raise limit.error()
 
 
-def checked(items: Iterable[T]) -> Iterator[T]:
+def check_each(items: Iterable[T]) -> Iterator[T]:
     """Yield items, and check the limit of the call every so many of them.
 
     For loops over the lines, rows or words of a text, which take less time for one of them than a

@@ -54,7 +54,7 @@ def compare_texts(first: str, second: str) -> int:
     return (first_key > second_key) - (first_key < second_key)
 
 
-def same_text(first: str, second: str) -> bool:
+def is_same_text(first: str, second: str) -> bool:
     """Return whether two texts are equal by `exact_key`, as canonical equivalents are."""
     return first == second or (
         not (first.isascii() and second.isascii()) and exact_key(first) == exact_key(second)

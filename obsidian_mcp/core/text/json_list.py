@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .call import checked
+from .call import check_each
 from .json_text import JsonNode
 
 
@@ -98,10 +98,10 @@ def rewrite_list(
         return text[array.start : array.end] if not array.items else "[]"
     before: dict[int, str] = {}
     """The blanks and comma in front of each item that is there already, by its identity."""
-    for first, second in zip(array.items, checked(array.items[1:]), strict=False):
+    for first, second in zip(array.items, check_each(array.items[1:]), strict=False):
         before[id(second)] = text[first.end : second.start]
     written = []
-    for place, item in enumerate(checked(items)):
+    for place, item in enumerate(check_each(items)):
         if place:
             written.append(before.get(id(item.node), layout.gap))
         node, values = item.node, item.values

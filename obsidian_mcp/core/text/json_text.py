@@ -292,7 +292,7 @@ class _JsonReader:
         start = self.at
         members: list[JsonMember] = []
         self.at += 1
-        while self.more("}", bool(members) and members[-1].comma < 0):
+        while self.has_more("}", bool(members) and members[-1].comma < 0):
             at = self.at
             if self.peek() != '"':
                 raise Unreadable(self.describe_unexpected('a name in "quotes"'), at)
@@ -313,12 +313,12 @@ class _JsonReader:
         items: list[JsonNode] = []
         comma = start
         self.at += 1
-        while self.more("]", comma < 0):
+        while self.has_more("]", comma < 0):
             items.append(self.value(depth + 1))
             comma = self.comma("]")
         return JsonNode(start, self.at, [item.value for item in items], items=tuple(items))
 
-    def more(self, closing: str, complete: bool) -> bool:
+    def has_more(self, closing: str, complete: bool) -> bool:
         """Return whether another item follows; steps over the closing bracket when none does."""
         self.skip()
         if self.peek() == closing:

@@ -19,7 +19,7 @@ COMPARED_CHARACTERS = 100
 """Of a longer text only the beginning is compared: the time grows with the square of the length."""
 
 
-def nearest(text: str, candidates: Iterable[str], count: int) -> list[str]:
+def nearest_texts(text: str, candidates: Iterable[str], count: int) -> list[str]:
     """Return up to `count` similar texts, the nearest first.
 
     Comparing letter by letter is slow, so only the texts that share most pairs of letters get

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from .analysis import SHORTEST_STEMMED, Family, plain
+from .analysis import SHORTEST_STEMMED, Family, to_basic_letters
 
 LONGEST = 2
 """Maximum number of words of a group's member."""
@@ -66,7 +66,7 @@ def _words(member: str) -> WordSequence:
 def _is_form(member: WordSequence, words: WordSequence, families: Sequence[Family]) -> bool:
     """Return whether words of the list are the same as some others, or forms of them."""
     return len(member) == len(words) and all(
-        its == word or family.has(its, plain(its))
+        its == word or family.has(its, to_basic_letters(its))
         for its, word, family in zip(member, words, families, strict=True)
     )
 

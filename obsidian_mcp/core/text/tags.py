@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .text import printable
+from .text import to_printable
 
 WHITE_SPACE = (
     " \\t\\n\\v\\f\\r\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff"
@@ -40,7 +40,7 @@ def name(characters: str) -> str:
 @lru_cache(maxsize=4096)
 def key(tag: str) -> str:
     """Return the form in which tags compare: lower case, without `#` (TAG-20)."""
-    return printable(tag).removeprefix("#").lower()
+    return to_printable(tag).removeprefix("#").lower()
 
 
 def covers(tag: str, candidate: str) -> bool:

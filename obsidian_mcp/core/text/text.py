@@ -28,7 +28,7 @@ _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def printable(text: str) -> str:
+def to_printable(text: str) -> str:
     """Return a text that every encoder accepts, of the same length.
 
     U+FFFD takes the place of bytes that are not UTF-8 and of halves of surrogate pairs.
@@ -59,8 +59,8 @@ class Span(NamedTuple):
 def too_large(path: str, size: int, limit: int = MAX_FILE_BYTES) -> StorageFailed:
     """Return the refusal to read a file of more bytes than are read at once."""
     return StorageFailed(
-        f"{printable(path)!r} is {size:,} bytes; the most that is read at once is {limit:,}.",
-        path=printable(path),
+        f"{to_printable(path)!r} is {size:,} bytes; the most that is read at once is {limit:,}.",
+        path=to_printable(path),
         size=size,
     )
 
@@ -77,11 +77,11 @@ def check_size(size: int, path: str = "") -> None:
     Raises: StorageFailed.
     """
     if size > MAX_FILE_BYTES:
-        subject = repr(printable(path)) if path else "The file"
+        subject = repr(to_printable(path)) if path else "The file"
         raise StorageFailed(
             f"{subject} would be larger than {MAX_FILE_BYTES:,} bytes, the most that can be read "
             "back. Write less, or into several files.",
-            **({"path": printable(path)} if path else {}),
+            **({"path": to_printable(path)} if path else {}),
         )
 
 

@@ -216,7 +216,7 @@ def parent(path: str) -> str:
     return path.rpartition("/")[0]
 
 
-def indexable(path: str) -> bool:
+def is_indexable(path: str) -> bool:
     """Return whether the index stores a file's contents, as of notes, canvases and drawings.
 
     See INDEX-07.

@@ -73,7 +73,7 @@ class Folders:
         if not self._policy.restricts_reading:
             return None
         inside = [file.disk for file in self._files.scan(disk)]
-        visible_files = [file for file in inside if self._listing.visible(file)]
+        visible_files = [file for file in inside if self._listing.is_visible(file)]
         if len(visible_files) == len(inside):
             return None
         hidden = set(inside) - set(visible_files)
@@ -112,7 +112,7 @@ class Folders:
     def check_new(self, path: VaultPath, what: str) -> None:
         """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as
         `configured`."""
-        if not self._policy.visible(path):
+        if not self._policy.is_visible(path):
             raise self._policy.refused_setting(what)
 
     def for_notes(self, settings: AppSettings, current: str = "") -> str:
@@ -129,6 +129,6 @@ class Folders:
             if self._listing.catalog.folders.find(disk) is not None:
                 return True
         return (
-            self._policy.visible(normal_form(disk) + "/")
+            self._policy.is_visible(normal_form(disk) + "/")
             and next(iter(self._files.scan(disk)), None) is None
         )

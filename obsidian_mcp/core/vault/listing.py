@@ -106,7 +106,7 @@ class Listing:
 
     def _listed(self) -> list[DiskFile]:
         listed: list[DiskFile] = []
-        files = self._files.scan("", self.visible if self._policy.restricts_reading else None)
+        files = self._files.scan("", self.is_visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
             checkpoint()
             listed += some
@@ -182,7 +182,7 @@ class Listing:
 
         def is_wanted(disk: str) -> bool:
             name = disk.rpartition("/")[2]
-            return name_key(normal_form(name)) in keys and self.visible(disk)
+            return name_key(normal_form(name)) in keys and self.is_visible(disk)
 
         return Catalog(self._files.scan("", is_wanted))
 
@@ -205,19 +205,19 @@ class Listing:
         """Check names and partial paths that no visible file has. Raises: StorageFailed for one
         only in the cloud."""
         if self._evictions.drain() is None:
-            self._evicted = [disk for disk in self._files.evicted() if self.visible(disk)]
+            self._evicted = [disk for disk in self._files.evicted() if self.is_visible(disk)]
             self._evictions.scanned()
         ends = tuple(f"/{name_key(path)}" for path in paths)
         for disk in self._evicted:
             if f"/{name_key(normal_form(disk))}".endswith(ends):
                 self._files.exists(disk)
 
-    def visible(self, disk: str) -> bool:
+    def is_visible(self, disk: str) -> bool:
         """Whether a file is part of the vault, which its settings are not, and the policy shows
         it."""
         if disk.startswith(".") or "/." in disk:
             return False
-        return not self._policy.restricts_reading or self._policy.visible(normal_form(disk))
+        return not self._policy.restricts_reading or self._policy.is_visible(normal_form(disk))
 
     def look_at(self, disk: str) -> None:
         """Look at one path that this program has just changed or found."""
@@ -247,7 +247,7 @@ class Listing:
                 file = None
             if file is not None:
                 changes += (
-                    (self.catalog.put(file) or self._again(file)) if self.visible(disk) else []
+                    (self.catalog.put(file) or self._again(file)) if self.is_visible(disk) else []
                 )
             elif self.catalog.on_disk(disk) is not None:
                 changes += self.catalog.drop(disk)
@@ -266,7 +266,7 @@ class Listing:
     def _respelled(self, disks: Sequence[str], changes: list[Change]) -> None:
         """Drop what is known by a former name: a disk that knows no case finds the file by that too
         (WATCH-08)."""
-        spellings = self.catalog.respelled(disks)
+        spellings = self.catalog.find_respelled(disks)
         spelled = self._files.spelled(spellings)
         for disk in spellings:
             if disk not in spelled:
@@ -286,7 +286,7 @@ class Listing:
             file_below.disk
             for folder in folders
             for file_below in self._files.scan(folder)
-            if self.visible(file_below.disk)
+            if self.is_visible(file_below.disk)
         }
         listed = [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
         for file_below in below:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.text.diff import CONTEXT_LINES, diff
-from obsidian_mcp.core.text.text import Text, printable
+from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION
 
 
@@ -74,7 +74,7 @@ Operation = Write | Create | Move | Remove | RemoveFolder | MakeFolder
 def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
     """Return the lines of a text that change, as a unified diff; for other files a line that says
     so. The file is named as on disk: the normal form may be the path of another one (NAME-06)."""
-    path = printable(operation.disk)
+    path = to_printable(operation.disk)
     if not is_of_text(operation):
         return f"{path}: {len(operation.after):,} bytes that are no text\n"
     return diff(

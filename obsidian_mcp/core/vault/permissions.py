@@ -68,8 +68,8 @@ class Permissions:
         )
         for file in inside:
             below = normal_form(file.disk)[len(source) :]
-            if not self._listing.visible(file.disk):
-                raise self._policy.refused(source)
+            if not self._listing.is_visible(file.disk):
+                raise self._policy.refusal_of(source)
             self._policy.check_write(source + below)
             self._policy.check_write(target + below)
         if not inside:

@@ -13,7 +13,7 @@ from obsidian_mcp.core.calendar.clock import Calendar
 from obsidian_mcp.core.files import policy as policy_module
 from obsidian_mcp.core.files.catalog import link_target
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.files.name_errors import ambiguous
+from obsidian_mcp.core.files.name_errors import ambiguous_name_error
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
@@ -199,7 +199,7 @@ class Vault(VaultFiles):
         from obsidian_mcp.core.periodic.names import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
-            return self.at(path) or self.look_for(self.catalog.spelled(path)[1])
+            return self.at(path) or self.look_for(self.catalog.spell_path(path)[1])
 
         return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
@@ -257,7 +257,7 @@ class Vault(VaultFiles):
                 raise self.periodic.describe_missing(located)
             return located.entry, None
         with self.lock:
-            path, disk = self.catalog.spelled(self.catalog.parse(raw))
+            path, disk = self.catalog.spell_path(self.catalog.parse(raw))
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed, None
@@ -268,7 +268,7 @@ class Vault(VaultFiles):
             if (entry := self.catalog.get(alias_path)) is not None
         ]
         if len(aliased) > 1:
-            raise ambiguous(raw, [entry.path for entry in aliased])
+            raise ambiguous_name_error(raw, [entry.path for entry in aliased])
         if aliased:
             return aliased[0], raw
         with self.lock:
@@ -290,7 +290,7 @@ class Vault(VaultFiles):
                 if disk in (entry.path, entry.disk):
                     return entry
                 if (
-                    self._listing.visible(disk)
+                    self._listing.is_visible(disk)
                     and self.files.stat(disk)
                     and self.files.spelled([disk])
                 ):

@@ -111,17 +111,17 @@ class VaultFiles:
     def at(self, path: VaultPath) -> FileEntry | None:
         """Return the file at this path, in any case and normal form."""
         with self.lock:
-            path_of_entry = self.catalog.at(path)
+            path_of_entry = self.catalog.path_at(path)
             if path_of_entry is not None:  # it may have been deleted a moment ago
                 self._listing.look_at(self.catalog.entry(path_of_entry).disk)
-                path_of_entry = self.catalog.at(path)
+                path_of_entry = self.catalog.path_at(path)
             return None if path_of_entry is None else self.catalog.entry(path_of_entry)
 
     def look_for(self, disk: str) -> FileEntry | None:
         """Return a file that the watcher may not have reported yet. Raises: PermissionDenied,
         StorageFailed."""
         with self.lock:
-            if not self._listing.visible(disk):
+            if not self._listing.is_visible(disk):
                 return None
             if self.files.stat(disk) is None:
                 self.files.exists(disk)  # raises for a file that is in the cloud only
@@ -131,7 +131,7 @@ class VaultFiles:
                 return self.catalog.on_disk(disk)
             # on a disk without case, another spelling of a file that only a list has
             self._listing.rescan()
-            path = self.catalog.at(VaultPath(normal_form(disk)))
+            path = self.catalog.path_at(VaultPath(normal_form(disk)))
             return None if path is None else self.catalog.entry(path)
 
     def check_target(self, disk: str, files: Iterable[VaultPath] = ()) -> None:
@@ -139,10 +139,10 @@ class VaultFiles:
         (POL-01): a file, or a folder with the `files` that go into it. Raises: PermissionDenied."""
         path = normal_form(disk)
         if files and self.policy.conceals(f"{path}/"):
-            raise self.policy.refused(path)
+            raise self.policy.refusal_of(path)
         for file in files or (path,):
-            if not self.policy.visible(file):
-                raise self.policy.refused(file)
+            if not self.policy.is_visible(file):
+                raise self.policy.refusal_of(file)
 
     @property
     def settings(self) -> AppSettings:

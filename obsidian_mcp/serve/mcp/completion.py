@@ -53,7 +53,9 @@ def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
         if is_note(entry.path) and not hidden(entry.path)
     ]
     with vault.lock:
-        alone = {path: len(vault.catalog.named(path.rpartition("/")[2])) == 1 for path in notes}
+        alone = {
+            path: len(vault.catalog.find_by_name(path.rpartition("/")[2])) == 1 for path in notes
+        }
     paths = (
         (
             basename(path) if alone[path] and "/" not in typed else path[: -len(".md")],

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import parser as core_note
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.fit import MARK, UNCOUNTED, cut_text
-from obsidian_mcp.core.text.text import hidden_text_warnings, printable, write_count
+from obsidian_mcp.core.text.text import hidden_text_warnings, to_printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, PermissionDenied
@@ -62,7 +62,7 @@ def find(name: str) -> Prompt:
 def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it; of a long one the beginning, and how to get the
     rest."""
-    body = printable(vault.read_text(entry).text.body)
+    body = to_printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     how = f"{len(body) - limit:,} more characters: obsidian_read_note with offset {limit}"
     beginning = cut_text(body, limit, f"\n[{MARK} {how}]")

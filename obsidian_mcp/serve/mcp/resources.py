@@ -17,8 +17,8 @@ from mcp.server.apps import APP_MIME_TYPE
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media, uri
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.files.name_errors import ambiguous
-from obsidian_mcp.core.text.text import Text, hidden_text_warnings, printable, write_count
+from obsidian_mcp.core.files.name_errors import ambiguous_name_error
+from obsidian_mcp.core.text.text import Text, hidden_text_warnings, to_printable, write_count
 from obsidian_mcp.core.text.vault_path import basename, is_note, parse
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
@@ -183,7 +183,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
     data = vault.files.read(entry.disk, MAX_BYTES)
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
-        text = printable(Text.decode(data).body)
+        text = to_printable(Text.decode(data).body)
         mime = "text/plain" if mime == media.UNKNOWN else mime
         hidden_text_warnings(text, entry.path, app.hidden_text_reads.add)
         return types.TextResourceContents(uri=address, mime_type=mime, text=text)
@@ -211,9 +211,9 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
     paths = [parse(spelling) for spelling in named.paths]
     for path in paths:
         with vault.lock:
-            alike = vault.catalog.equal(path)
+            alike = vault.catalog.find_equal(path)
         if len(alike) > 1:
-            raise ambiguous(path, alike)
+            raise ambiguous_name_error(path, alike)
         if (entry := vault.at(path) or vault.look_for(path)) is not None:
             return vault, entry
     raise NoteNotFound(

@@ -144,7 +144,7 @@ def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
     catalog = vault.catalog
     return (
         catalog.revision,
-        catalog.by_path(),
+        catalog.entries_by_path(),
     )  # in this order: changes made in between are compared again
 
 
@@ -284,7 +284,7 @@ class Subscriptions(ToolListSubscribers):
     def _look(self, _: bool) -> float:
         """Wait for changes in the vaults, and notify of them; return 0, to wait again at once."""
         goes_on = self._app.vaults.wait(POLL_SECONDS)
-        if not goes_on or self._worker.rest(SETTLE_SECONDS):
+        if not goes_on or self._worker.wait_or_stop(SETTLE_SECONDS):
             self._worker.stop()
             return 0
         try:

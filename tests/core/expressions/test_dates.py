@@ -74,7 +74,7 @@ def test_a_duration_as_a_number_has_months_of_30_and_years_of_365_days() -> None
     """EXPR-11"""
     assert Duration(years=1, months=1, days=1).total_ms == (365 + 30 + 1) * 86_400_000
     assert Duration(months=1) != Duration(days=30)
-    assert Duration(hours=1).plus(Duration(minutes=30)).scale(2) == Duration(hours=2, minutes=60)
+    assert Duration(hours=1).add(Duration(minutes=30)).scale(2) == Duration(hours=2, minutes=60)
 
 
 @pytest.mark.parametrize("duration", [Duration(years=9000), Duration(days=1e12), Duration(hours=float("inf"))])

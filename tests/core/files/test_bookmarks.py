@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from obsidian_mcp.core.files.bookmarks import Bookmark, add, read, remove
+from obsidian_mcp.core.files.bookmarks import Bookmark, add, read_bookmarks, remove
 from obsidian_mcp.core.files.policy import DEFAULT, Globs
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
@@ -28,13 +28,13 @@ BODY = json.dumps({"items": ITEMS, "odd": 1.50}, indent=2)
 
 def test_bookmarks_are_listed_in_order_with_their_groups() -> None:
     """BOOK-1"""
-    assert read(BODY) == [
+    assert read_bookmarks(BODY) == [
         Bookmark("file", "A.md", "First"),
         Bookmark("file", "B.md#Head", "", "Work"),
         Bookmark("search", "x", "", "Work"),
         Bookmark("graph", ""),
     ]
-    assert read(None) == read("") == read("{}") == []
+    assert read_bookmarks(None) == read_bookmarks("") == read_bookmarks("{}") == []
 
 
 def test_a_bookmark_is_added_last_and_nothing_else_changes() -> None:
@@ -102,6 +102,6 @@ def test_a_bookmark_that_the_policy_hides_is_not_there_to_remove() -> None:
 def test_a_broken_file_is_neither_read_nor_changed(body: str) -> None:
     """BOOK-1"""
     with pytest.raises(InvalidArguments, match="cannot be read"):
-        read(body)
+        read_bookmarks(body)
     with pytest.raises(InvalidArguments, match="cannot be read"):
         add(body, Bookmark("file", "A.md"), 1)

@@ -55,14 +55,16 @@ class Followed:
             assert catalog.generation > generation or {e.path for e in before} == {e.path for e in catalog}
             assert catalog.revision > revision or before == set(catalog)
         self.seen.append((catalog.generation, catalog.revision, set(catalog)))
-        assert self.known == catalog.by_path() == fresh.by_path()
+        assert self.known == catalog.entries_by_path() == fresh.entries_by_path()
         assert list(catalog.replace(present)) == []
         assert _folders(catalog) == _folders(fresh)
         for entry in catalog:
             assert catalog.find(entry.path) == catalog.find(entry.disk) == entry
-            assert catalog.at(entry.path) == catalog.at(entry.disk) == entry.path == catalog.path_of(entry.disk)
-        assert [catalog.named(name.rpartition("/")[2]) for name in SPELLINGS] == [
-            fresh.named(name.rpartition("/")[2]) for name in SPELLINGS
+            assert (
+                catalog.path_at(entry.path) == catalog.path_at(entry.disk) == entry.path == catalog.path_of(entry.disk)
+            )
+        assert [catalog.find_by_name(name.rpartition("/")[2]) for name in SPELLINGS] == [
+            fresh.find_by_name(name.rpartition("/")[2]) for name in SPELLINGS
         ]
 
 
@@ -102,9 +104,9 @@ def test_any_order_of_changes_and_scans_gives_the_catalog_of_a_fresh_scan(
 def test_a_name_in_either_normal_form_or_case_finds_the_file() -> None:
     catalog = Catalog([DiskFile("Caf\u00e9s/Re\u0301sume\u0301.md", 1, 1)])
 
-    assert catalog.at("cafe\u0301s/r\u00e9sum\u00e9.MD") == "Caf\u00e9s/R\u00e9sum\u00e9.md"
-    assert catalog.at("Caf\u00e9s/R\u00e9sum\u00e9.md") == "Caf\u00e9s/R\u00e9sum\u00e9.md"
-    assert catalog.named("R\u00c9SUM\u00c9.md") == ("Caf\u00e9s/R\u00e9sum\u00e9.md",)
+    assert catalog.path_at("cafe\u0301s/r\u00e9sum\u00e9.MD") == "Caf\u00e9s/R\u00e9sum\u00e9.md"
+    assert catalog.path_at("Caf\u00e9s/R\u00e9sum\u00e9.md") == "Caf\u00e9s/R\u00e9sum\u00e9.md"
+    assert catalog.find_by_name("R\u00c9SUM\u00c9.md") == ("Caf\u00e9s/R\u00e9sum\u00e9.md",)
 
 
 def test_twins_in_two_normal_forms_are_two_files() -> None:

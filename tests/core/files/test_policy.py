@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from obsidian_mcp.core.files.policy import Policy, limited_to
+from obsidian_mcp.core.files.policy import Policy, process_policy
 from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.text.call import call_with
 from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, PolicyInvalid, StorageFailed
@@ -31,20 +31,20 @@ def of_key(text: str) -> Policy:
     """What the one key of a file may do in a vault without settings of its own."""
     file = PolicyFile(text)
     (key,) = read_keys(file)
-    return file.policy("v", "/v").narrowed(key.limits.policy)
+    return file.policy("v", "/v").narrow_by(key.limits.policy)
 
 
 def test_what_is_hidden_does_not_exist_in_any_case_or_depth() -> None:
     """POL-06"""
     policy = PolicyFile(TEXT).policy("Other", "/x")
 
-    assert [policy.visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
+    assert [policy.is_visible(path) for path in ("a.md", "Private/a.md", "private/b/c.md", "x/Private/a.md")] == [
         True,
         False,
         False,
         False,
     ]
-    assert not policy.visible("deep/a.SECRET.md")
+    assert not policy.is_visible("deep/a.SECRET.md")
 
 
 def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
@@ -60,7 +60,7 @@ def test_a_vault_s_own_settings_win_over_those_for_all() -> None:
     with pytest.raises(ConfirmationRequired):
         notes.check_confirmed("delete 'a.md'", "delete")
     notes.check_confirmed("move 'a.md'", "move")
-    assert PolicyFile(TEXT).policy("Work", "/home/me/Work").visible("Private/a.md")
+    assert PolicyFile(TEXT).policy("Work", "/home/me/Work").is_visible("Private/a.md")
 
 
 def test_reading_only_forbids_every_write() -> None:
@@ -68,15 +68,15 @@ def test_reading_only_forbids_every_write() -> None:
     with pytest.raises(PermissionDenied):
         PolicyFile(TEXT).policy("Work", "/home/me/Work").check_write("a.md")
     with pytest.raises(PermissionDenied):
-        limited_to("", read_only=True).check_write("a.md")
+        process_policy("", read_only=True).check_write("a.md")
 
 
 def test_only_what_may_be_read_exists_where_it_is_named() -> None:
     policy = PolicyFile('read = ["Public/", "/Index.md"]').policy("v", "/v")
 
-    assert policy.visible("Public/x/a.md")
-    assert policy.visible("Index.md")
-    assert not policy.visible("a/Index.md")
+    assert policy.is_visible("Public/x/a.md")
+    assert policy.is_visible("Index.md")
+    assert not policy.is_visible("a/Index.md")
 
 
 def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
@@ -84,11 +84,11 @@ def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
     text = 'write = []\n[vaults.Closed]\nread = []\n[keys.phone]\nkey = "of sixteen letters"\nread = []\n'
     policy = PolicyFile(text).policy("v", "/v")
 
-    assert policy.visible("a.md")
+    assert policy.is_visible("a.md")
     with pytest.raises(PermissionDenied):
         policy.check_write("a.md")
-    assert not PolicyFile(text).policy("Closed", "/v").visible("a.md")
-    assert not of_key(text).visible("a.md")
+    assert not PolicyFile(text).policy("Closed", "/v").is_visible("a.md")
+    assert not of_key(text).is_visible("a.md")
 
 
 @pytest.mark.parametrize(

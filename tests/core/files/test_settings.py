@@ -76,11 +76,11 @@ def test_a_setting_that_is_null_has_its_default() -> None:
 
 def test_types_are_found_in_any_case_and_three_of_them_are_fixed() -> None:
     types = property_types('{"types": {"Rating": "number", "tags": "text", "odd": "polygon", "CSSclasses": "date"}}')
-    assert types.assigned("RATING") == "number"
-    assert types.assigned("tags") == "tags"
-    assert types.assigned("cssclasses") == "multitext"
-    assert types.assigned("odd") is None
-    assert types.assigned("unheard") is None
+    assert types.assigned_type("RATING") == "number"
+    assert types.assigned_type("tags") == "tags"
+    assert types.assigned_type("cssclasses") == "multitext"
+    assert types.assigned_type("odd") is None
+    assert types.assigned_type("unheard") is None
 
 
 def test_the_vaults_of_the_app_keep_their_order_and_broken_ones_are_left_out() -> None:

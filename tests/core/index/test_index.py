@@ -18,7 +18,7 @@ from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.search import Search
-from obsidian_mcp.core.text.vault_path import VaultPath, indexable, is_note
+from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
 from tests.index_dump import dump
@@ -101,7 +101,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
         for kind, name, what in sequence:
             do(vault, kind, name, what)
             changes = vault.look()
-            entries = [vault.catalog.get(change.path) for change in changes if indexable(change.path)]
+            entries = [vault.catalog.get(change.path) for change in changes if is_indexable(change.path)]
             upserts = [(entry, vault.data[entry.disk]) for entry in entries if entry is not None]
             apply(vault.index, upserts, [change.path for change in changes if change.gone])
 

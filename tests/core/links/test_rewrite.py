@@ -138,7 +138,7 @@ def leads(names: Catalog, referrer: Referrer, at: str) -> list[tuple[str | None,
     found: list[tuple[str | None, str]] = [
         (resolve(names, at, place.link.path), place.link.original) for place in referrer.places
     ]
-    return found + [(names.at(card.path.value), card.path.value) for card in referrer.card_paths]
+    return found + [(names.path_at(card.path.value), card.path.value) for card in referrer.card_paths]
 
 
 def without_links(body: str, referrer: Referrer) -> list[str]:
@@ -275,7 +275,7 @@ def test_the_names_after_a_move_are_those_of_a_catalog_after_it() -> None:
     after = After(catalog(files), moves, [VaultPath("new.md"), VaultPath("q/t.md")])
     truth = catalog(["n/É.md", "b/N.md", "a/N.md", "é.md", "x/Y.md", "new.md", "q/T.md", "q/t.md"])
     for name in ["N.md", "n.MD", "É.md", "é.md", "Y.md", "new.md", "none.md"]:
-        assert after.named(name) == truth.named(name)
+        assert after.find_by_name(name) == truth.find_by_name(name)
     for path in [
         "a/N.md",
         "A/n.md",
@@ -290,7 +290,7 @@ def test_the_names_after_a_move_are_those_of_a_catalog_after_it() -> None:
         "q/t.md",
         "Q/t.md",
     ]:
-        assert after.at(path) == truth.at(path)
+        assert after.path_at(path) == truth.path_at(path)
 
 
 def test_a_folder_takes_all_its_files_along_and_no_neighbour() -> None:

@@ -7,12 +7,12 @@ import pytest
 from obsidian_mcp.core.note.canvas_layout import (
     Rect,
     Side,
-    around,
-    at_the_end,
-    beside,
+    enclose,
     find_facing_sides,
     grow_to_hold,
-    inside,
+    place_at_end,
+    place_beside,
+    place_inside,
 )
 
 ANCHOR = Rect(0, 0, 100, 60)
@@ -34,7 +34,7 @@ def corner(rect: Rect) -> tuple[float, float]:
 )
 def test_a_card_moves_on_behind_what_is_in_its_way(side: Side, in_the_way: Rect, place: tuple[float, float]) -> None:
     """CANVAS-4"""
-    assert corner(beside(ANCHOR, SIZE, side, [ANCHOR, in_the_way])) == place
+    assert corner(place_beside(ANCHOR, SIZE, side, [ANCHOR, in_the_way])) == place
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_cards_that_only_touch_its_place_are_not_in_the_way(
     side: Side, neighbours: list[Rect], place: tuple[float, float]
 ) -> None:
     """CANVAS-4"""
-    assert corner(beside(ANCHOR, SIZE, side, [ANCHOR, *neighbours])) == place
+    assert corner(place_beside(ANCHOR, SIZE, side, [ANCHOR, *neighbours])) == place
 
 
 @pytest.mark.parametrize(
@@ -64,17 +64,17 @@ def test_a_card_moves_on_as_often_as_it_meets_another(side: Side, place: tuple[f
         "below": [Rect(0, 100, 100, 60), Rect(0, 210, 100, 60)],
         "above": [Rect(0, -100, 100, 60), Rect(0, -210, 100, 60)],
     }[side]
-    assert corner(beside(ANCHOR, SIZE, side, obstacles)) == place
+    assert corner(place_beside(ANCHOR, SIZE, side, obstacles)) == place
 
 
 def test_places_are_on_the_grid() -> None:
     """CANVAS-4"""
     anchor = Rect(3, -4, 101, 61)
-    places = [corner(beside(anchor, SIZE, side, [anchor])) for side in ("right", "left", "below", "above")]
+    places = [corner(place_beside(anchor, SIZE, side, [anchor])) for side in ("right", "left", "below", "above")]
 
     assert places == [(150, 0), (-140, 0), (0, 100), (0, -110)]
-    assert corner(at_the_end([anchor, Rect(0, 16, 150, 60)], SIZE)) == (190, 0)
-    assert around([Rect(1, 1, 8, 8), Rect(12, -3, 10, 5)]) == Rect(-20, -30, 70, 60)
+    assert corner(place_at_end([anchor, Rect(0, 16, 150, 60)], SIZE)) == (190, 0)
+    assert enclose([Rect(1, 1, 8, 8), Rect(12, -3, 10, 5)]) == Rect(-20, -30, 70, 60)
 
 
 def test_a_group_grows_on_every_side() -> None:
@@ -99,7 +99,7 @@ def test_a_group_grows_on_every_side() -> None:
 def test_a_group_is_filled_row_by_row(members: list[Rect], place: tuple[float, float]) -> None:
     """CANVAS-4"""
     group = Rect(0, 0, 280, 200)
-    assert corner(inside(group, members, SIZE, [])) == place
+    assert corner(place_inside(group, members, SIZE, [])) == place
 
 
 def test_a_full_group_grows_where_it_covers_fewer_other_cards() -> None:
@@ -107,9 +107,9 @@ def test_a_full_group_grows_where_it_covers_fewer_other_cards() -> None:
     group, full = Rect(0, 0, 140, 100), [Rect(20, 20, 100, 60)]
     right, below = (160, 20), (20, 120)
 
-    assert corner(inside(group, full, SIZE, [])) == right
-    assert corner(inside(group, full, SIZE, [Rect(200, 90, 50, 50)])) == below
-    assert corner(inside(group, full, SIZE, [Rect(200, 90, 50, 50), Rect(0, 190, 50, 50)])) == right
+    assert corner(place_inside(group, full, SIZE, [])) == right
+    assert corner(place_inside(group, full, SIZE, [Rect(200, 90, 50, 50)])) == below
+    assert corner(place_inside(group, full, SIZE, [Rect(200, 90, 50, 50), Rect(0, 190, 50, 50)])) == right
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from tests.examples import examples
 
 from .test_evaluate import WORDS, files
 
-ANYWHERE = LiteralFinder(substring("", match_case=False)).first
+ANYWHERE = LiteralFinder(substring("", match_case=False)).find_first
 SCOPES: tuple[PartScope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
 
 
@@ -39,7 +39,7 @@ def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
 @examples(200)
 def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -> None:
     """QUERY-40 to QUERY-43"""
-    text, must = plain.text, LiteralFinder(substring(word, match_case=False)).first
+    text, must = plain.text, LiteralFinder(substring(word, match_case=False)).find_first
     place = must(text, 0, len(text))
 
     def with_word(parts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -242,7 +242,7 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
     with indexed(notes) as vault:
 
         def bounded(rows: Rows) -> Bounds:
-            table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.by_path(), None)
+            table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.entries_by_path(), None)
             words = grown(Vocabulary(), rows.full_text)
             signals = Signals(rows, vault.catalog)
             snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {})

@@ -17,7 +17,7 @@ WORDS = st.lists(st.text("abcé", min_size=1, max_size=5), max_size=20, unique=T
 
 
 def vocabulary_of(words: list[str]) -> Vocabulary:
-    accented = "".join(f"{analysis.plain(word)}\t{word}\n" for word in words if not word.isascii())
+    accented = "".join(f"{analysis.to_basic_letters(word)}\t{word}\n" for word in words if not word.isascii())
     return Vocabulary(len(words), "\n".join(["", *words, ""]).encode(), f"\n{accented}".encode())
 
 
@@ -29,8 +29,10 @@ def test_words_are_found_by_their_beginning_end_or_any_letters(words: list[str],
     assert vocabulary.containing(part, from_start=True) == [word for word in words if word.startswith(part)]
     assert vocabulary.containing(part, to_end=True) == [word for word in words if word.endswith(part)]
     assert vocabulary.has(part) == (part in words)
-    bare = analysis.plain(part)
-    assert set(vocabulary.plainly_containing(bare)) == {word for word in words if analysis.plain(word) == bare}
+    bare = analysis.to_basic_letters(part)
+    assert set(vocabulary.plainly_containing(bare)) == {
+        word for word in words if analysis.to_basic_letters(word) == bare
+    }
 
 
 def test_an_expression_finds_the_words_that_it_matches_in_part() -> None:
@@ -87,7 +89,7 @@ def test_a_text_is_the_words_in_it() -> None:
     wanted, bounded = analysis.parse_sought_words("wer clo"), analysis.parse_sought_words("wer clo", bounded=True)
     assert (wanted.open_start, wanted.open_end) == (True, True)
     assert (bounded.open_start, bounded.open_end) == (False, False)
-    assert [analysis.plain(word) for word in ("é", "ß", "ａｂ")] == ["e", "ss", "ab"]
+    assert [analysis.to_basic_letters(word) for word in ("é", "ß", "ａｂ")] == ["e", "ss", "ab"]
 
 
 def test_a_text_without_gaps_is_found_where_its_words_follow_each_other() -> None:

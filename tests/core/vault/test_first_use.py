@@ -54,8 +54,8 @@ def test_names_alone_find_the_files_that_the_whole_list_has(vault: Vault, name: 
     found = vault.named(name)
     assert not vault.is_listed
     vault.refresh()
-    paths = vault.catalog.named(name)
-    assert found.named(name) == paths
+    paths = vault.catalog.find_by_name(name)
+    assert found.find_by_name(name) == paths
     assert sorted(found) == sorted(vault.catalog.entry(path) for path in paths)
     assert vault.named(name) is vault.catalog
     vault.close()

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.policy import limited_to
+from obsidian_mcp.core.files.policy import process_policy
 from obsidian_mcp.serve.http.access.access_control import AccessControl
 from obsidian_mcp.serve.http.access.challenge import BearerChallenge
 from obsidian_mcp.serve.http.access.credentials import bearer_token
@@ -31,7 +31,7 @@ from tests.serve.http.test_revocation import WITHOUT_PHONE
 from tests.serve.http_client import HERE
 
 METADATA = "https://notes.example/.well-known/oauth-protected-resource/mcp"
-READING = Limits(tools="core", policy=limited_to("Projects", read_only=True))
+READING = Limits(tools="core", policy=process_policy("Projects", read_only=True))
 
 
 class SignIn(Dialect):

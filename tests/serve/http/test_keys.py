@@ -386,11 +386,11 @@ confirm = []
 """
     file = PolicyFile(text)
     (key,) = read_keys(file)
-    held = file.policy("vault", str(root)).narrowed(key.limits.policy)
-    assert not held.visible("Projects2/Near.md")
-    assert not held.visible("zebra.md")
-    assert not held.visible("Projects/picture.png")
-    assert held.visible("Projects/Alpha.md")
+    held = file.policy("vault", str(root)).narrow_by(key.limits.policy)
+    assert not held.is_visible("Projects2/Near.md")
+    assert not held.is_visible("zebra.md")
+    assert not held.is_visible("Projects/picture.png")
+    assert held.is_visible("Projects/Alpha.md")
     assert held.confirm == {"delete"}
 
 
