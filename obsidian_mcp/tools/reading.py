@@ -65,7 +65,7 @@ def read_note(
             raise InvalidArguments(
                 "Several notes are read whole; for a part or a view give name.", argument="names"
             )
-        return _several(app, opened, names)
+        return _read_several(app, opened, names)
     is_random = name.lower().startswith(RANDOM)
     entry, alias = (
         (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
@@ -125,7 +125,7 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
     return unreadable + mistakes + hidden
 
 
-def _several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
+def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
     """Several notes, each below a line with its path, together as long as a page; the last one may
     be cut (TOOL-18). Raises: NoteNotFound, AmbiguousName where none is found."""
     read: list[ReadNote] = []

@@ -112,7 +112,7 @@ class _BaseReader:
         summaries = self._texts(values, "summaries", "Summary values must be strings")
         labels = self._labels(values)
         views = self._views(values.get("views"))
-        self._warn_of_keys(values)
+        self._warn_about_keys(values)
         if self.mistakes:
             return None
         folder = values.get("newItemFolder")
@@ -127,7 +127,7 @@ class _BaseReader:
         )
         lengths = [len(text) for _, text in list_expressions(base, views)]
         if len(lengths) > MAX_EXPRESSIONS or sum(lengths) > MAX_CHARACTERS:
-            self._wrong(
+            self._report_mistake(
                 (),
                 f"The base has more than {MAX_EXPRESSIONS:,} expressions or {MAX_CHARACTERS:,} "
                 "characters in them",
@@ -135,7 +135,7 @@ class _BaseReader:
             return None
         return base
 
-    def _warn_of_keys(self, values: Mapping[str, Any]) -> None:
+    def _warn_about_keys(self, values: Mapping[str, Any]) -> None:
         for key in values:
             if key not in BASE_KEYS and key.removesuffix("s") in _SINGULARS:
                 likely = next(name for name in BASE_KEYS if name[:4] == key[:4])
@@ -143,13 +143,13 @@ class _BaseReader:
                     f'The key "{key}" is not known and has no effect; did you mean "{likely}"?'
                 )
 
-    def _wrong(self, path: YamlPath, message: str) -> None:
+    def _report_mistake(self, path: YamlPath, message: str) -> None:
         self.mistakes.append((path, message))
 
     def _check(self, raw: Any, is_valid: bool, path: YamlPath, message: str) -> bool:
         """Return whether there is a valid value; one that is not valid is a mistake."""
         if raw is not None and not is_valid:
-            self._wrong(path, message)
+            self._report_mistake(path, message)
         return raw is not None and is_valid
 
     def _read_typed(self, raw: Any, type_: type[T], path: YamlPath, message: str) -> T | None:
@@ -164,7 +164,7 @@ class _BaseReader:
                 return FilterStatement(raw, path) if raw.strip() else None
             case dict():
                 return self._junction(raw, path)
-        self._wrong(path, '"filters" must be a string or an object')
+        self._report_mistake(path, '"filters" must be a string or an object')
         return None
 
     def _junction(self, raw: dict[str, Any], path: YamlPath) -> BaseFilter | None:
@@ -173,7 +173,9 @@ class _BaseReader:
         if not raw:
             return None
         if unknown or len(kinds) != 1:
-            self._wrong(path, '"filters" may only have one of an "and", "or", or "not" keys.')
+            self._report_mistake(
+                path, '"filters" may only have one of an "and", "or", or "not" keys.'
+            )
             return None
         kind = kinds[0]
         items = self._read_typed(
@@ -222,20 +224,20 @@ class _BaseReader:
     def _view(self, raw: Any, place: int) -> View | None:
         path: YamlPath = ("views", place)
         if not isinstance(raw, dict):
-            self._wrong(path, f"View {place + 1} must be an object")
+            self._report_mistake(path, f"View {place + 1} must be an object")
             return None
         name, view_type = raw.get("name"), raw.get("type")
         if isinstance(name, int | float) and not isinstance(name, bool):
             name = str(name)
         if not isinstance(name, str) or not name.strip():
-            self._wrong(path, f'Missing or invalid "name" in view {place + 1}')
+            self._report_mistake(path, f'Missing or invalid "name" in view {place + 1}')
             return None
         if _NAME_BREAKS.search(name):
             self.warnings.append(
                 f'The view name "{name}" holds characters that no link to it can have.'
             )
         if not isinstance(view_type, str) or not view_type:
-            self._wrong(path, f'Missing or invalid "type" in view {place + 1}')
+            self._report_mistake(path, f'Missing or invalid "type" in view {place + 1}')
             return None
         return View(
             name=name,
@@ -264,9 +266,9 @@ class _BaseReader:
         order = raw if isinstance(raw, dict) else {"property": raw}
         name, direction = order.get("property", order.get("column")), order.get("direction", "ASC")
         if not isinstance(name, str) or (isinstance(raw, dict) and not name):
-            self._wrong(path, f'"{path[2]}" must name a "property"')
+            self._report_mistake(path, f'"{path[2]}" must name a "property"')
         elif not isinstance(direction, str) or direction.upper() not in ("ASC", "DESC"):
-            self._wrong((*path, "direction"), '"direction" must be ASC or DESC')
+            self._report_mistake((*path, "direction"), '"direction" must be ASC or DESC')
         return SortOrder(str(name), str(direction).upper() == "DESC")
 
     def _limit(self, raw: Any, path: YamlPath) -> int:

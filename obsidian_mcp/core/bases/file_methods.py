@@ -119,7 +119,7 @@ def _has_tag(scope: Scope, file: File, *names: str) -> Value:
     return any(covers(name, tag) for name in names for tag in own)
 
 
-def _in_folder(_: Scope, file: File, folder: str) -> Value:
+def _is_in_folder(_: Scope, file: File, folder: str) -> Value:
     path = folder.strip("/")
     return not path or file.folder == path or file.folder.startswith(path + "/")
 
@@ -137,7 +137,7 @@ FILES: Mapping[str, Method] = {
         lambda scope, file, name: file.path in scope.context.vault.column(name.lower()),
         (Parameter("name", STRING),),
     ),
-    "inFolder": Method(_in_folder, (Parameter("folder", STRING),)),
+    "inFolder": Method(_is_in_folder, (Parameter("folder", STRING),)),
     "asLink": Method(_as_link, (Parameter("display", optional=True),)),
 }
 

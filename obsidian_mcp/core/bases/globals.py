@@ -27,7 +27,7 @@ from .values import (
     is_empty,
     is_external,
     is_true,
-    local,
+    local_date,
     read_link_value,
     text_of,
     type_name,
@@ -45,7 +45,7 @@ def _date(scope: Scope, _: None, value: Value) -> Value:
     text = value.target if type(value) is LinkValue else value
     date = parse_date(text) if isinstance(text, str) else None
     if date is None:
-        raise _unreadable(value, scope, "date")
+        raise _unreadable_error(value, scope, "date")
     return date
 
 
@@ -54,7 +54,7 @@ def _duration(scope: Scope, _: None, value: Value) -> Value:
         return value
     duration = parse_duration(value) if isinstance(value, str) else None
     if duration is None:
-        raise _unreadable(value, scope, "duration")
+        raise _unreadable_error(value, scope, "duration")
     return duration
 
 
@@ -71,10 +71,10 @@ def _number(scope: Scope, _: None, value: Value) -> Value:
             return value.milliseconds
         case str() if _NUMERIC.fullmatch(value):
             return float(value)
-    raise _unreadable(value, scope, "number")
+    raise _unreadable_error(value, scope, "number")
 
 
-def _unreadable(value: Value, scope: Scope, expected: str) -> ExpressionError:
+def _unreadable_error(value: Value, scope: Scope, expected: str) -> ExpressionError:
     text = cut_text(text_of(value, scope.context), _MAX_QUOTED)
     return ExpressionError(f'Unable to parse "{text}" as a {expected}.')
 
@@ -125,8 +125,8 @@ GLOBALS: Mapping[str, Method] = {
         _link, (Parameter("path", (str, LinkValue, File)), Parameter("display", optional=True))
     ),
     "file": Method(_file, (Parameter("path", (str, LinkValue, File)),)),
-    "now": Method(lambda scope, _: local(scope.context.now)),
-    "today": Method(lambda scope, _: day_of(local(scope.context.now))),
+    "now": Method(lambda scope, _: local_date(scope.context.now)),
+    "today": Method(lambda scope, _: day_of(local_date(scope.context.now))),
     "random": Method(lambda *_: random.random()),  # noqa: S311 - a formula asks for it
     "escapeHTML": Method(_escape_html, (Parameter("html", STRING),)),
     "html": Method(lambda _, __, text: Html(text), (Parameter("html", STRING),)),

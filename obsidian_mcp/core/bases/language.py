@@ -244,7 +244,7 @@ def item_of(value: Value, key: Value, _: Scope) -> Value:
 def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     match node.callee:
         case BareName(name) if name.lower() == "if":
-            return _if(name, [compiler.compile(argument) for argument in node.arguments])
+            return _compile_if(name, [compiler.compile(argument) for argument in node.arguments])
         case BareName(name):
             return _function(None, name, node.arguments, compiler)
         case FieldAccess(of, name):
@@ -257,7 +257,7 @@ def _call(node: FunctionCall, compiler: Compiler) -> Evaluate:
     return refuse
 
 
-def _if(name: str, arguments: list[Evaluate]) -> Evaluate:
+def _compile_if(name: str, arguments: list[Evaluate]) -> Evaluate:
     if not 2 <= len(arguments) <= 3:
         return fail_with(f'"{name}" expects 2 to 3 arguments, given {len(arguments)}.')
     condition, then = arguments[:2]

@@ -81,7 +81,7 @@ def _sort(scope: Scope, items: list[Value]) -> Value:
     return sorted(items, key=lambda item: order_key(item, scope.context))
 
 
-def _unique(scope: Scope, items: list[Value]) -> Value:
+def _drop_repeats(scope: Scope, items: list[Value]) -> Value:
     scope.context.budget.charge_items(2 * len(items))
     first: dict[Any, Value] = {}
     for item in items:
@@ -163,7 +163,7 @@ LIST: Mapping[str, Method] = {
     "reverse": Method(charge_first(lambda items: items[::-1], ITEM_UNITS)),
     "slice": Method(_slice, (Parameter("start", NUMBER), Parameter("end", NUMBER, optional=True))),
     "sort": Method(_sort),
-    "unique": Method(_unique),
+    "unique": Method(_drop_repeats),
     "mean": _numbers(mean),
     "average": _numbers(mean),
     "median": _numbers(median),

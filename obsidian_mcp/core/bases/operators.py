@@ -28,7 +28,7 @@ def _invalid_operation(left: Value, right: Value) -> ExpressionError:
     return ExpressionError(f"Invalid operator between {type_name(left)} and {type_name(right)}")
 
 
-def plus(left: Value, right: Value, context: Context) -> Value:
+def add_values(left: Value, right: Value, context: Context) -> Value:
     """Return `left + right`: numbers, a date and a duration, texts, lists, durations (BASE-30)."""
     if type(left) is float and type(right) is float:
         return left + right
@@ -50,7 +50,7 @@ def plus(left: Value, right: Value, context: Context) -> Value:
     raise _invalid_operation(left, right)
 
 
-def minus(left: Value, right: Value, _: Context) -> Value:
+def subtract_values(left: Value, right: Value, _: Context) -> Value:
     """Return `left - right`: numbers, dates, a date and a duration, durations."""
     if type(left) is float and type(right) is float:
         return left - right
@@ -129,9 +129,9 @@ def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
     if isinstance(left, float) or isinstance(right, float):
         return type(left) is type(right) and bool(left == right)
     if isinstance(left, Date) or isinstance(right, Date):
-        return _same_date(_date(left), _date(right))
+        return _is_same_date(_date(left), _date(right))
     if isinstance(left, LinkValue | File) or isinstance(right, LinkValue | File):
-        return _same_file(left, right, context)
+        return _is_same_file(left, right, context)
     if isinstance(left, str) and isinstance(right, str):
         return str(left) == str(right)
     if isinstance(left, Duration) and isinstance(right, Duration):
@@ -151,7 +151,7 @@ def equals(left: Value, right: Value, context: Context, depth: int = 0) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def _same_date(left: Date | None, right: Date | None) -> bool:
+def _is_same_date(left: Date | None, right: Date | None) -> bool:
     """Return whether two dates are equal: by their days, where one has no time of day."""
     if left is None or right is None:
         return False
@@ -160,7 +160,7 @@ def _same_date(left: Date | None, right: Date | None) -> bool:
     return left.moment == right.moment
 
 
-def _same_file(left: Value, right: Value, context: Context) -> bool:
+def _is_same_file(left: Value, right: Value, context: Context) -> bool:
     """Return whether two of Link, File and String mean one file.
 
     Links that lead nowhere are compared by their targets, and a text with what a link says.
@@ -207,8 +207,8 @@ def _logic(stop_at: bool) -> Callable[[Evaluate, Evaluate], Evaluate]:
 
 
 BINARY: dict[str, BinaryOperation] = {
-    "+": plus,
-    "-": minus,
+    "+": add_values,
+    "-": subtract_values,
     "*": _arithmetic(operator.mul, scales_durations=True),
     "/": _arithmetic(divide, scales_durations=True),
     "%": _arithmetic(remainder, scales_durations=False),

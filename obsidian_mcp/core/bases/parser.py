@@ -153,7 +153,7 @@ class _BaseExpressionParser:
                     raise self._problem(self._token, "the name of a field or function")
                 node = syntax.FieldAccess(node, self._take_token().text)
             elif token.text == "[":
-                node = syntax.IndexAccess(node, self._inside(token, "]", self._expression))
+                node = syntax.IndexAccess(node, self._read_inside(token, "]", self._expression))
             else:
                 node = syntax.FunctionCall(node, self._list(")", token))
         return node
@@ -173,14 +173,14 @@ class _BaseExpressionParser:
             case "operator" if token.text == "/":
                 return syntax.Literal(self._regexp(token))
             case "operator" if token.text == "(":
-                return self._inside(self._take_token(), ")", self._expression)
+                return self._read_inside(self._take_token(), ")", self._expression)
             case "operator" if token.text == "[":
                 return syntax.ListOf(self._list("]", self._take_token()))
         raise self._problem(token, "a value")
 
     def _list(self, closing: str, opened: _ExpressionToken) -> tuple[Node, ...]:
         """Read values with commas between them, and the closing bracket."""
-        return () if self._accept(closing) else self._inside(opened, closing, self._items)
+        return () if self._accept(closing) else self._read_inside(opened, closing, self._items)
 
     def _items(self) -> tuple[Node, ...]:
         items = [self._expression()]
@@ -188,7 +188,9 @@ class _BaseExpressionParser:
             items.append(self._expression())
         return tuple(items)
 
-    def _inside(self, opened: _ExpressionToken, closing: str, read_content: Callable[[], T]) -> T:
+    def _read_inside(
+        self, opened: _ExpressionToken, closing: str, read_content: Callable[[], T]
+    ) -> T:
         """Read what stands behind an open bracket, and the closing one."""
         self._nesting += 1
         if self._nesting > MAX_NESTING:

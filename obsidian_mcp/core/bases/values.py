@@ -135,14 +135,14 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
     context.budget.charge_items(1)
     if isinstance(value, list):
         return context.budget.join(text_of(item, context, depth + 1) for item in value)
-    return json.dumps(_plain(value, context, depth), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(_to_plain(value, context, depth), ensure_ascii=False, separators=(",", ":"))
 
 
 _LEAST_EXPONENTIAL = 1e21
 """From here on JavaScript writes numbers with an exponent, and so does Python's JSON for floats."""
 
 
-def _plain(value: Value, context: Context, depth: int) -> Any:
+def _to_plain(value: Value, context: Context, depth: int) -> Any:
     """Return a value as JSON has it: whole numbers without `.0`, other types as their texts."""
     context.budget.charge(ITEM_UNITS)
     check_depth(depth)
@@ -153,9 +153,9 @@ def _plain(value: Value, context: Context, depth: int) -> Any:
             is_plain = value == value // 1 and abs(value) < _LEAST_EXPONENTIAL
             return int(value) if is_plain else value
         case list():
-            return [_plain(item, context, depth + 1) for item in value]
+            return [_to_plain(item, context, depth + 1) for item in value]
         case dict():
-            return {key: _plain(item, context, depth + 1) for key, item in value.items()}
+            return {key: _to_plain(item, context, depth + 1) for key, item in value.items()}
     text = text_of(value, context, depth)
     context.budget.charge(len(text))
     return text
@@ -217,7 +217,7 @@ def _read_text(text: str, source: str) -> Value:
     return text if date is None else date
 
 
-def local(moment: datetime) -> Date:
+def local_date(moment: datetime) -> Date:
     """Return a local date and time, to the millisecond."""
     return Date(moment.replace(microsecond=moment.microsecond // 1000 * 1000))
 

@@ -76,7 +76,7 @@ def run_view(
     view = base.view(name)
     for warning in base.warnings:
         context.problems.note(warning)
-    _warn_of_this(base, view, context)
+    _warn_about_this(base, view, context)
     formulas = {name: _formula(base, name, text, context) for name, text in base.formulas.items()}
     if list_rows:
         all_rows = list_rows(formulas)
@@ -144,7 +144,7 @@ def property_value(property_id: str) -> Evaluate:
     return formula_value(name) if prefix == "formula" else note_property(name)
 
 
-def _warn_of_this(base: Base, view: View, context: Context) -> None:
+def _warn_about_this(base: Base, view: View, context: Context) -> None:
     if context.this is not None:
         return
     texts = (text for _, text in list_expressions(base, [view]) if "this" in text)
@@ -221,13 +221,13 @@ def _all_of(parts: Sequence[RowTest]) -> RowTest:
     if len(parts) == 1:
         return parts[0]
 
-    def all_pass(scope: Scope) -> bool:
+    def passes_all(scope: Scope) -> bool:
         for part in parts:  # noqa: SIM110 - a loop takes half the time of all() over a generator
             if not part(scope):
                 return False
         return True
 
-    return all_pass
+    return passes_all
 
 
 # Groups and summaries

@@ -97,7 +97,7 @@ class ExpressionParser(Scanner):
 
     def _operand(self) -> Node:
         """Read an atom with the fields, indexes and calls behind it."""
-        value = self.first(self._atoms)
+        value = self.read_first(self._atoms)
         count = 0
         while (longer := self.attempt(partial(self._postfix, value))) is not None:
             value = longer

@@ -8,7 +8,7 @@ from typing import Any
 from obsidian_mcp.core.dataview.durations import between, in_unit, normalize
 from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.records import ObjectRecord
-from obsidian_mcp.core.dataview.values import compare, equal, is_true, type_name, value_text
+from obsidian_mcp.core.dataview.values import are_equal, compare, is_true, type_name, value_text
 from obsidian_mcp.core.expressions import javascript
 from obsidian_mcp.core.expressions.dates import UNITS, Date, Duration, shift
 from obsidian_mcp.core.expressions.evaluate import Context, Scope
@@ -20,7 +20,7 @@ ApplyOperator = Callable[[Value, Value, Context], Value]
 # Arithmetic: by the pair of types
 
 
-def _none(_left: Value, _right: Value, _context: Context) -> Value:
+def _return_null(_left: Value, _right: Value, _context: Context) -> Value:
     return None
 
 
@@ -66,9 +66,9 @@ _BY_TYPES: dict[tuple[str, str, str], ApplyOperator] = {
     ),
     ("array", "+", "array"): _concatenate,
     ("object", "+", "object"): _merge,
-    **{("null", operator, "null"): _none for operator in "+-*/%"},
+    **{("null", operator, "null"): _return_null for operator in "+-*/%"},
     **{
-        (left, operator, right): _none
+        (left, operator, right): _return_null
         for operator in "+-"
         for left, right in (("date", "null"), ("null", "date"))
     },
@@ -111,8 +111,8 @@ def _comparison(test: Callable[[float], bool]) -> ApplyOperator:
     return apply
 
 
-def _equal(left: Value, right: Value, context: Context) -> bool:
-    return equal(left, right, run_of(context).path_of)
+def _are_equal(left: Value, right: Value, context: Context) -> bool:
+    return are_equal(left, right, run_of(context).path_of)
 
 
 OPERATORS: dict[str, ApplyOperator] = {
@@ -121,8 +121,8 @@ OPERATORS: dict[str, ApplyOperator] = {
     "<=": _comparison(lambda order: order <= 0),
     ">": _comparison(lambda order: order > 0),
     ">=": _comparison(lambda order: order >= 0),
-    "=": _equal,
-    "!=": lambda left, right, context: not _equal(left, right, context),
+    "=": _are_equal,
+    "!=": lambda left, right, context: not _are_equal(left, right, context),
     "&": lambda left, right, _: is_true(left) and is_true(right),
     "|": lambda left, right, _: is_true(left) or is_true(right),
 }

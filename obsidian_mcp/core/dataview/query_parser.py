@@ -201,15 +201,15 @@ class QueryParser(ExpressionParser):
     def _source_atom(self) -> QuerySource:
         alternatives: tuple[Callable[[], QuerySource], ...] = (
             lambda: self.inside("(", self.source, ")"),
-            self._except_for,
+            self._exclusion,
             self._link_source,
             self._csv,
             lambda: FromPath(self.string()),
             lambda: FromTag(self.tag()),
         )
-        return self.first(alternatives)
+        return self.read_first(alternatives)
 
-    def _except_for(self) -> QuerySource:
+    def _exclusion(self) -> QuerySource:
         if not self.attempt(lambda: self.take("-")):
             self.take("!")
         return ExceptFor(self._nest(self._source_atom))

@@ -76,7 +76,7 @@ class Scanner:
             self.pos = start
             return None
 
-    def first(self, alternatives: Iterable[Callable[[], ReadItem]]) -> ReadItem:
+    def read_first(self, alternatives: Iterable[Callable[[], ReadItem]]) -> ReadItem:
         """Return what the first of several rules reads that finds what it needs."""
         start = self.pos
         for read_rule in alternatives:

@@ -42,7 +42,7 @@ def find_paths(source: query_syntax.QuerySource, run: QueryRun) -> dict[str, Non
     """
     match source:
         case query_syntax.FromPath(path):
-            return dict.fromkeys(_at_path(path, run))
+            return dict.fromkeys(_pages_at_path(path, run))
         case query_syntax.FromTag(tag):
             below = f"{tag.lower()}/"
             return dict.fromkeys(
@@ -65,7 +65,7 @@ def find_paths(source: query_syntax.QuerySource, run: QueryRun) -> dict[str, Non
             return find_paths(left, run) | find_paths(right, run)
 
 
-def _at_path(path: str, run: QueryRun) -> Iterable[str]:
+def _pages_at_path(path: str, run: QueryRun) -> Iterable[str]:
     if path in ("", "/"):
         return run.page_paths
     below = run.vault.page_paths(path)

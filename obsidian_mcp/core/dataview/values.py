@@ -98,7 +98,7 @@ def compare(left: Value, right: Value, resolve: ResolveLink | None = None) -> fl
     return _COMPARE[left_type](left, right)
 
 
-def equal(left: Value, right: Value, resolve: ResolveLink | None = None) -> bool:
+def are_equal(left: Value, right: Value, resolve: ResolveLink | None = None) -> bool:
     """Return `left = right`."""
     if type(left) is str and type(right) is str:
         return is_same_text(left, right)

@@ -210,7 +210,7 @@ class _VaultTasks:
 
     def page(self, query: TasksQuery, page: Page) -> TaskPage:
         """Run a query on the tasks of the vault and return one page of what it finds."""
-        result = query.run(self.load(query.filters))
+        result = query.run_tasks_query(self.load(query.filters))
         return page_of(
             result,
             self.dependencies(),

@@ -172,7 +172,7 @@ def _rewrite(
         return set_fields(set_symbol(line, status.symbol), dates, settings.notation)
     fields = {**_values(line, task), **dates}
     values = {name: value for name, value in fields.items() if value is not None}
-    return _canonical(line, status, values, settings)
+    return _canonical_line(line, status, values, settings)
 
 
 def _next_line(
@@ -201,7 +201,7 @@ def _next_line(
         if day is not None and not (name == "scheduled" and drops_scheduled):
             values[name] = (day + shift).isoformat()
     status = settings.statuses.reopen(completed)
-    return _canonical(line, status, values, settings, keeps_block_id=False)
+    return _canonical_line(line, status, values, settings, keeps_block_id=False)
 
 
 def _values(line: Line, task: Task) -> dict[str, str]:
@@ -216,7 +216,7 @@ def _values(line: Line, task: Task) -> dict[str, str]:
     return values
 
 
-def _canonical(
+def _canonical_line(
     line: Line,
     status: TaskStatus,
     values: Mapping[str, str],

@@ -73,7 +73,7 @@ def _parse_instruction(line: str, lower: str, environment: Environment) -> Filte
     if lower in ("done", "not done"):
         is_done = lower == "done"
         types = "DONE or CANCELLED or NON_TASK" if is_done else "TODO or IN_PROGRESS or ON_HOLD"
-        return by_status(
+        return status_filter(
             lambda status: status.is_done == is_done, Explanation(f"status type is {types}")
         )
     expected, phrase = True, lower
@@ -86,12 +86,12 @@ def _parse_instruction(line: str, lower: str, environment: Environment) -> Filte
     return Filter(lambda task: test(task, environment) == expected, Explanation(line))
 
 
-def by_path(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
+def path_filter(matches: Callable[[str], bool], explanation: Explanation) -> Filter:
     """Return a filter that is about nothing but the path of the note."""
     return Filter(lambda task: matches(task.path), explanation, path=matches)
 
 
-def by_status(matches: Callable[[TaskStatus], bool], explanation: Explanation) -> Filter:
+def status_filter(matches: Callable[[TaskStatus], bool], explanation: Explanation) -> Filter:
     """Return a filter that is about nothing but the status."""
     return Filter(lambda task: matches(task.status), explanation, status=matches)
 
@@ -145,7 +145,7 @@ def _parse_status_type(line: str, lower: str, _: Environment) -> Filter | None:
             line=line,
         )
     status_type, expected = match[2].upper(), match[1] == "is"
-    return by_status(lambda status: (status.type == status_type) == expected, Explanation(line))
+    return status_filter(lambda status: (status.type == status_type) == expected, Explanation(line))
 
 
 def _parse_priority(line: str, lower: str, _: Environment) -> Filter | None:
@@ -315,8 +315,8 @@ def _parse_text(line: str, _: str, environment: Environment) -> Filter | None:
         )
     if name in _PATH_TEXTS:
         part_of = _PATH_TEXTS[name]
-        return by_path(lambda path: test(part_of(path)) == expected, explanation)
+        return path_filter(lambda path: test(part_of(path)) == expected, explanation)
     if name == "status.name":
-        return by_status(lambda status: test(status.name) == expected, explanation)
+        return status_filter(lambda status: test(status.name) == expected, explanation)
     text_of = _TEXTS[name]
     return Filter(lambda task: test(text_of(task)) == expected, explanation)

@@ -17,11 +17,11 @@ from .fields import PRIORITIES
 from .filters import (
     Filter,
     TaskTest,
-    by_path,
-    by_status,
     date_filter,
     has_happens_date,
+    path_filter,
     priority_test,
+    status_filter,
     without_global_filter,
 )
 from .statuses import TYPES
@@ -66,32 +66,36 @@ def list_filters(request: ListRequest, environment: Environment) -> Iterator[Fil
         if phrase.strip():
             yield _date(name, phrase.strip(), environment)
     if request.priority.strip():
-        yield _plain(_priority(request.priority))
+        yield _unexplained_filter(_priority(request.priority))
     outer_tag = request.tag.strip()
     if outer_tag:
-        yield _plain(lambda task: any(tags.covers(outer_tag, tag) for tag in task.tags))
+        yield _unexplained_filter(
+            lambda task: any(tags.covers(outer_tag, tag) for tag in task.tags)
+        )
     folder = request.folder.strip("/")
     if folder:
         beginning = f"{name_key(folder)}/"
-        yield by_path(lambda path: name_key(path).startswith(beginning), _UNEXPLAINED)
+        yield path_filter(lambda path: name_key(path).startswith(beginning), _UNEXPLAINED)
     if request.path:
-        yield by_path(lambda path: path == request.path, _UNEXPLAINED)
+        yield path_filter(lambda path: path == request.path, _UNEXPLAINED)
     leaves_out = request.leaves_out
     if leaves_out is not None and not folder and not request.path:
-        yield by_path(lambda path: not leaves_out(path), _UNEXPLAINED)
+        yield path_filter(lambda path: not leaves_out(path), _UNEXPLAINED)
     if request.heading:
         in_heading = contains(request.heading)
-        yield _plain(lambda task: in_heading(task.place.heading or ""))
+        yield _unexplained_filter(lambda task: in_heading(task.place.heading or ""))
     if request.text:
         in_text = contains(request.text)
-        yield _plain(
+        yield _unexplained_filter(
             lambda task: in_text(without_global_filter(task.description, environment.settings))
         )
     if request.blocked is not None:
-        yield _plain(lambda task: environment.dependencies.is_blocked(task) == request.blocked)
+        yield _unexplained_filter(
+            lambda task: environment.dependencies.is_blocked(task) == request.blocked
+        )
 
 
-def _plain(matches: TaskTest) -> Filter:
+def _unexplained_filter(matches: TaskTest) -> Filter:
     return Filter(matches, _UNEXPLAINED)
 
 
@@ -101,11 +105,11 @@ def _status(argument: str) -> Iterator[Filter]:
     if name == "all":
         return
     if name in ("todo", "done"):
-        yield by_status(lambda status: status.is_done == (name == "done"), _UNEXPLAINED)
+        yield status_filter(lambda status: status.is_done == (name == "done"), _UNEXPLAINED)
     elif len(name) == 1:
-        yield by_status(lambda status: status.symbol == name, _UNEXPLAINED)
+        yield status_filter(lambda status: status.symbol == name, _UNEXPLAINED)
     elif name.upper() in TYPES:
-        yield by_status(lambda status: status.type == name.upper(), _UNEXPLAINED)
+        yield status_filter(lambda status: status.type == name.upper(), _UNEXPLAINED)
     else:
         types = ", ".join(status_type.lower() for status_type in TYPES)
         raise InvalidArguments(
@@ -120,10 +124,10 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
     if word in ("any", "none"):
         expected = word == "any"
         if name == "happens":
-            return _plain(lambda task: has_happens_date(task) == expected)
-        return _plain(lambda task: task.has_date(name) == expected)
+            return _unexplained_filter(lambda task: has_happens_date(task) == expected)
+        return _unexplained_filter(lambda task: task.has_date(name) == expected)
     if word == "invalid" and name != "happens":
-        return _plain(lambda task: name in task.invalid)
+        return _unexplained_filter(lambda task: name in task.invalid)
     phrase = "before today" if word == "overdue" else _is_until.sub("on or before ", phrase)
     request_filter = date_filter(name, phrase, environment.today, rules=TASKS)
     if request_filter is None:

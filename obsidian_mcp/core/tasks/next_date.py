@@ -30,14 +30,14 @@ def next_date(rule: Rule, base: date) -> date | None:
     (TASK-57). dateutil passes over such a month, so an earlier day is tried as the start until no
     month is passed over.
     """
-    upcoming = _after(rule, base)
+    upcoming = _occurrence_after(rule, base)
     if rule.months or rule.frequency not in ("MONTHLY", "YEARLY"):
         return upcoming
     if rule.frequency == "MONTHLY" and " on " in write_rule(rule):
         return upcoming
     while upcoming is not None and _units_between(rule, base, upcoming) > rule.interval:
         base -= timedelta(days=1)
-        upcoming = _after(rule, base)
+        upcoming = _occurrence_after(rule, base)
     return upcoming
 
 
@@ -47,7 +47,7 @@ def _units_between(rule: Rule, first: date, last: date) -> int:
     return years if rule.frequency == "YEARLY" else years * 12 + last.month - first.month
 
 
-def _after(rule: Rule, base: date) -> date | None:
+def _occurrence_after(rule: Rule, base: date) -> date | None:
     """Return the first occurrence after the day `base` of the rule that starts on it."""
     if rule.month_days and all(abs(day) > _LONGEST_MONTH_DAYS for day in rule.month_days):
         return None

@@ -72,15 +72,15 @@ class _SourcePart:
         blocks += [statement.explain() for statement, _ in (*self.groupers, *self.sorters)]
         blocks += [statement.explain() for statement in self.layout]
         if self.limit is not None:
-            blocks.append(f"{_at_most(self.limit)}.")
+            blocks.append(f"{_describe_limit(self.limit)}.")
         if self.group_limit is not None:
             blocks.append(
-                f'{_at_most(self.group_limit)} per group (if any "group by" options are supplied).'
+                f'{_describe_limit(self.group_limit)} per group (if any "group by" options are supplied).'
             )
         return f"{self.title}:\n\n" + "\n".join(indent(block, "  ") + "\n" for block in blocks)
 
 
-def _at_most(count: int) -> str:
+def _describe_limit(count: int) -> str:
     return f"At most {write_count(count, 'task')}"
 
 
@@ -109,7 +109,7 @@ class TasksQuery:
     explanation: str | None = None
     """Only where the query asks for it."""
 
-    def run(self, tasks: Iterable[Task]) -> TasksResult:
+    def run_tasks_query(self, tasks: Iterable[Task]) -> TasksResult:
         """Filter, sort, limit, group, limit the groups (TASK-117)."""
         tests = [part.matches for part in self.filters]
         matching = (task for task in _check_time(tasks) if all(test(task) for test in tests))
@@ -160,8 +160,8 @@ def parse_query(
         filters=(*(part_filter for part in parts for _, part_filter in part.filters), *more),
         sorters=tuple(sorter for part in parts for _, sorter in part.sorters),
         groupers=tuple([columns, *groupers] if columns else groupers),
-        limit=_last([part.limit for part in parts]),
-        group_limit=_last([part.group_limit for part in parts]),
+        limit=_last_limit([part.limit for part in parts]),
+        group_limit=_last_limit([part.group_limit for part in parts]),
         explanation=_explain(parts, environment.settings) if explains else None,
     )
 
@@ -192,7 +192,7 @@ def _read_parts(text: str, environment: Environment, note: QueryNote | None) -> 
     return parts
 
 
-def _last(limits: Sequence[int | None]) -> int | None:
+def _last_limit(limits: Sequence[int | None]) -> int | None:
     return next((limit for limit in reversed(limits) if limit is not None), None)
 
 
@@ -250,7 +250,7 @@ def _read_display(statement: Statement, part: _SourcePart, environment: Environm
         part.layout.append(statement)
     elif match := _match_visibility(line):
         if not match[1].lower().startswith(_DISPLAY_OPTIONS):
-            raise statement.invalid(
+            raise statement.statement_error(
                 "do not understand hide/show option.", f"Known are: {', '.join(_DISPLAY_OPTIONS)}."
             )
         part.layout.append(statement)
@@ -268,12 +268,12 @@ def _columns(statement: Statement, view: str, environment: Environment) -> Group
     if mode.lower() == "list" and not arguments:
         return None
     if "function" in arguments.lower().split()[:2]:
-        raise statement.invalid(NO_JAVASCRIPT)
+        raise statement.statement_error(NO_JAVASCRIPT)
     grouper = None
     if mode.lower() == "columns":
         grouper = parse_grouper(f"group {arguments.strip()}", environment)
     if grouper is None:
-        raise statement.invalid(
+        raise statement.statement_error(
             f'do not understand view mode "{view}".',
             "Write `view list` or `view columns by priority`.",
         )
@@ -308,7 +308,7 @@ def _read_filter(statement: Statement, environment: Environment) -> Filter:
     except QueryInvalid as problem:
         if line == statement.raw.strip():
             raise
-        raise statement.invalid(problem.message) from None
+        raise statement.statement_error(problem.message) from None
     if line_filter is None:
-        raise statement.invalid("do not understand query.", _INSTRUCTION_HELP)
+        raise statement.statement_error("do not understand query.", _INSTRUCTION_HELP)
     return line_filter

@@ -169,7 +169,7 @@ class _RuleReader:
         self._advance()
         return place
 
-    def _several(self, read_item: Callable[[], int | None]) -> list[int]:
+    def _read_several(self, read_item: Callable[[], int | None]) -> list[int]:
         """Read one item, or several with commas between.
 
         Raises: _Unreadable where none follows a comma.
@@ -182,7 +182,7 @@ class _RuleReader:
             items.append(item)
         return items
 
-    def _nth(self) -> int | None:
+    def _read_ordinal(self) -> int | None:
         """Read an ordinal: `3rd`, `third last`, `last`.
 
         Raises: _Unreadable above _MAX_NTH.
@@ -209,12 +209,12 @@ class _RuleReader:
         """
         unit = self.symbol or ""
         if unit in WEEKDAYS:
-            self._weekdays += [(day, 0) for day in self._several(lambda: self._name(WEEKDAYS))]
-            self._at_hours()
-            self._days_of_month()
+            self._weekdays += [(day, 0) for day in self._read_several(lambda: self._name(WEEKDAYS))]
+            self._read_hours()
+            self._read_days_of_month()
             return "WEEKLY"
         if unit in MONTHS:
-            self._months += [month + 1 for month in self._several(lambda: self._name(MONTHS))]
+            self._months += [month + 1 for month in self._read_several(lambda: self._name(MONTHS))]
             self._on()
             return "YEARLY"
         if unit not in FREQUENCIES:
@@ -225,7 +225,7 @@ class _RuleReader:
         elif unit != "day":
             self._on()
         if unit in ("day", "weekday", "week"):
-            self._at_hours()
+            self._read_hours()
         return FREQUENCIES[unit]
 
     def _on(self) -> None:
@@ -234,12 +234,12 @@ class _RuleReader:
         has_the = self._accept("the")
         if not (has_on or has_the):
             return
-        while self._day_item() and self._accept("comma", "the", "on"):
+        while self._read_day_item() and self._accept("comma", "the", "on"):
             pass
 
-    def _day_item(self) -> bool:
+    def _read_day_item(self) -> bool:
         """Read one of the days behind `on`; return whether there was one."""
-        nth = self._nth()
+        nth = self._read_ordinal()
         symbol = self.symbol or ""
         if (weekday := self._name(WEEKDAYS)) is not None:
             self._weekdays.append((weekday, nth or 0))
@@ -252,28 +252,28 @@ class _RuleReader:
                 self._weekdays += [(day, 0) for day in WORKING_DAYS]
         elif symbol == "week":
             self._advance()
-            self._weeks[:] = self._several(self._number)
+            self._weeks[:] = self._read_several(self._number)
         elif (month := self._name(MONTHS)) is not None:
             self._months.append(month + 1)
         else:
             return False
         return True
 
-    def _at_hours(self) -> None:
+    def _read_hours(self) -> None:
         while self._accept("at"):
-            self._hours[:] = self._several(self._number)
+            self._hours[:] = self._read_several(self._number)
 
-    def _days_of_month(self) -> None:
+    def _read_days_of_month(self) -> None:
         """Read `on the 13th` behind weekdays."""
         self._accept("on")
         self._accept("the")
-        nth = self._nth()
+        nth = self._read_ordinal()
         while nth is not None:
             self._month_days.append(nth)
             self._advance()  # rrule.js skips the word behind a number: it seldom reads a second one
             if not self._accept("comma"):
                 return
-            nth = self._nth()
+            nth = self._read_ordinal()
             if nth is None:
                 raise _UnreadableRule
 

@@ -54,7 +54,7 @@ class Statement:
             text += f" =>\n{self.line}"
         return text
 
-    def invalid(self, problem: str, hint: str = "") -> QueryInvalid:
+    def statement_error(self, problem: str, hint: str = "") -> QueryInvalid:
         """Return the error for a mistake in this statement."""
         message = f"{problem}\nProblem line: {self.line!r}."
         if self.line != self.raw.strip():
@@ -106,7 +106,9 @@ def read_statements(text: str, settings: TaskSettings, note: QueryNote | None) -
                 continue
             statements += _expand_preset(statement, settings, note, _MAX_ROUNDS)
             if len(statements) > _MAX_STATEMENTS:
-                raise joined.invalid(f"The query has more than {_MAX_STATEMENTS} instructions.")
+                raise joined.statement_error(
+                    f"The query has more than {_MAX_STATEMENTS} instructions."
+                )
     return statements
 
 
@@ -139,7 +141,7 @@ def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) 
     if not ("{{" in source and "}}" in source):
         return [statement]
     if note is None:
-        raise statement.invalid(
+        raise statement.statement_error(
             'The query looks like it contains a placeholder, with "{{" and "}}", but it stands in '
             "no note.",
             "Pass the note as `this`, or write the value instead.",
@@ -157,7 +159,7 @@ def _fill(statement: Statement, settings: TaskSettings, note: QueryNote | None) 
         if source == before:
             break
         if len(source) > _MAX_CHARACTERS:
-            raise statement.invalid(
+            raise statement.statement_error(
                 f"Its placeholders stand for more than {_MAX_CHARACTERS:,} characters."
             )
     lines = [filled.line for filled in join_lines(source)] if source != statement.line else [source]
@@ -204,7 +206,7 @@ def _value(
         if match[1] == "hasProperty":
             return "false" if value is None else "true"
         if value is None:
-            raise statement.invalid(
+            raise statement.statement_error(
                 f"{problem} {written} has no value: {note.path!r} has no property {match[3]!r}."
             )
         return _write_value(value)
@@ -214,10 +216,10 @@ def _value(
             "query.file.property('…')",
             *(f"preset.{name}" for name in settings.presets),
         ]
-        raise statement.invalid(
+        raise statement.statement_error(
             f"{problem} Unknown property: {name}.", f"Known are {', '.join(known_names)}."
         )
-    raise statement.invalid(f"{problem} {NO_JAVASCRIPT}")
+    raise statement.statement_error(f"{problem} {NO_JAVASCRIPT}")
 
 
 def _write_value(value: Any) -> str:
@@ -244,12 +246,12 @@ def _expand_preset(
     name = match[1].strip()
     if name not in settings.presets:
         names = ", ".join(sorted(settings.presets)) or "none"
-        raise statement.invalid(
+        raise statement.statement_error(
             f'Cannot find preset "{name}" in the Tasks settings.',
             f"The presets are: {names}. Case counts.",
         )
     if not rounds:
-        raise statement.invalid(f"The preset {name!r} contains itself.")
+        raise statement.statement_error(f"The preset {name!r} contains itself.")
     for inner in join_lines(settings.presets[name]):
         if not inner.line.startswith("#"):
             for part in _fill(replace(statement, line=inner.line), settings, note):

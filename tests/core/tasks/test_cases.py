@@ -77,7 +77,7 @@ def evaluate(kind: str, given: str) -> Any:
             query = parse_query(given, environment_of(SETTINGS, TODAY, tasks), note)
             if kind == "explain":
                 return query.explanation
-            result = query.run(tasks)
+            result = query.run_tasks_query(tasks)
             if result.groups is not None:
                 return [[list(group.names), [task.description for task in group.tasks]] for group in result.groups]
             return [task.description for task in result.tasks]

@@ -36,7 +36,7 @@ FILES = {
 def run(query: str, settings: TaskSettings | None = None, note: QueryNote | None = None) -> TasksResult:
     settings = settings or TaskSettings()
     tasks = tasks_of(FILES, settings)
-    return parse_query(query, environment_of(settings, TODAY, tasks), note).run(tasks)
+    return parse_query(query, environment_of(settings, TODAY, tasks), note).run_tasks_query(tasks)
 
 
 def environment_of(settings: TaskSettings, today: date, tasks: Sequence[Task]) -> Environment:
@@ -54,7 +54,9 @@ def _vault_and_result(case: Case, vaults: Case) -> tuple[dict[tuple[str, int], i
     numbers = {(path, line): number for number, (path, line) in enumerate(vault["tasks"])}
     assert {(task.path, task.place.line) for task in tasks} == set(numbers)
     environment = environment_of(settings, today_of(case), tasks)
-    return numbers, parse_query(case["query"], environment, query_note(vault["files"], case.get("this"))).run(tasks)
+    return numbers, parse_query(
+        case["query"], environment, query_note(vault["files"], case.get("this"))
+    ).run_tasks_query(tasks)
 
 
 @needs_vectors
@@ -233,7 +235,7 @@ def test_a_task_that_has_a_tag_twice_stands_twice_in_its_group() -> None:
     """TASK-113."""
     settings = TaskSettings()
     tasks = tasks_of({"a.md": "- [ ] a #x b #x #y\n"}, settings)
-    groups = parse_query("group by tags", environment_of(settings, TODAY, tasks)).run(tasks).groups
+    groups = parse_query("group by tags", environment_of(settings, TODAY, tasks)).run_tasks_query(tasks).groups
     assert groups is not None
     assert [(group.names, len(group.tasks)) for group in groups] == [(("#x",), 2), (("#y",), 1)]
 
@@ -300,7 +302,7 @@ def test_descriptions_are_sorted_without_links_and_marks_at_their_beginning() ->
 
     query = parse_query("sort by description", environment_of(settings, TODAY, tasks))
 
-    assert [task.description for task in query.run(tasks).tasks] == descriptions
+    assert [task.description for task in query.run_tasks_query(tasks).tasks] == descriptions
 
 
 def test_an_explanation_begins_with_the_global_filter() -> None:

@@ -8,14 +8,14 @@ from collections.abc import Callable
 from obsidian_mcp.core.dataview.functions.overloads import Implementation, Overloads, index_by_name
 from obsidian_mcp.core.dataview.operators import field_of
 from obsidian_mcp.core.dataview.pages import QueryRun
-from obsidian_mcp.core.dataview.values import equal
+from obsidian_mcp.core.dataview.values import are_equal
 from obsidian_mcp.core.expressions.evaluate import Scope
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
 from obsidian_mcp.core.text.text import utf16_length
 
 
-def _equal(run: QueryRun, left: Value, right: Value) -> bool:
-    return equal(left, right, run.path_of)
+def _are_equal(run: QueryRun, left: Value, right: Value) -> bool:
+    return are_equal(left, right, run.path_of)
 
 
 def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = True) -> Overloads:
@@ -27,7 +27,7 @@ def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = 
     function = Overloads(name, {2: (1,)})
 
     def list_contains(run: QueryRun, values: list[Value], element: Value) -> bool:
-        test = function if recursive else _equal
+        test = function if recursive else _are_equal
         for value in values:
             run.budget.tick()
             if test(run, value, element):
@@ -38,7 +38,7 @@ def _contains(name: str, fold: Callable[[str], str] = str, *, recursive: bool = 
         function.on("array *", list_contains)
         .on("string string", lambda _, text, part: fold(part) in fold(text))
         .on("object string", lambda _, keys, key: key in keys)
-        .on("* *", _equal)
+        .on("* *", _are_equal)
     )
 
 

@@ -23,7 +23,7 @@ def _sort(run: QueryRun, values: list[Value], key: Function | None = None) -> li
     return sorted(values, key=lambda value: order(key(value) if key else value, False))
 
 
-def _unique(run: QueryRun, values: list[Value]) -> list[Value]:
+def _drop_repeats(run: QueryRun, values: list[Value]) -> list[Value]:
     """Return the values in order; of equal ones the first (DV-92)."""
     run.budget.charge_items(len(values))
     distinct: list[Value] = []
@@ -106,7 +106,7 @@ def _quantify(name: str, *, stop_at: bool, result: bool) -> Overloads:
         return not result
 
     function = Overloads(name).on("array", test_plain).on("array function", test_with)
-    return function.otherwise(lambda run, *values: test_plain(run, list(values)))
+    return function.add_fallback(lambda run, *values: test_plain(run, list(values)))
 
 
 FUNCTIONS: dict[str, Implementation] = {
@@ -118,10 +118,10 @@ FUNCTIONS: dict[str, Implementation] = {
         .on("array", lambda _, values: values[::-1])
         .on("string", lambda _, text: text[::-1])
         .on("*", lambda _, value: value),
-        Overloads("unique").on("array", _unique).null_on_null(),
+        Overloads("unique").on("array", _drop_repeats).null_on_null(),
         Overloads("nonnull")
         .on("array", _without_nulls)
-        .otherwise(lambda run, *values: _without_nulls(run, list(values))),
+        .add_fallback(lambda run, *values: _without_nulls(run, list(values))),
         _quantify("all", stop_at=False, result=False),
         _quantify("any", stop_at=True, result=True),
         Overloads("join", {2: (1,)})

@@ -61,7 +61,7 @@ class Overloads:
                 )
         return self
 
-    def otherwise(self, implementation: Implementation) -> Overloads:
+    def add_fallback(self, implementation: Implementation) -> Overloads:
         """Add an implementation for any arguments."""
         self._variants.append((None, implementation))
         return self
