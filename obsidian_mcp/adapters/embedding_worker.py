@@ -47,7 +47,7 @@ class EmbeddingWorker(Worker):
             if is_woken and self.wait_or_stop(SETTLE_SECONDS):
                 return None
             with acquire_lock(self._lock):
-                pending = self._meaning.pending()
+                pending = self._meaning.pending_notes()
                 for at in range(0, len(pending), BATCH_FILES):
                     begun = time.monotonic()
                     self._meaning.embed(pending[at : at + BATCH_FILES])

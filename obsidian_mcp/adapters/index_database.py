@@ -133,7 +133,7 @@ class IndexDatabase:
         finally:
             self._write.release()
 
-    def copied(self) -> IndexDatabase:
+    def copy_to_memory(self) -> IndexDatabase:
         copy = IndexDatabase(None, self._schema, self._version)
         try:
             with self.reading() as connection, copy.reading() as target:

@@ -173,7 +173,7 @@ class IndexWorkers:
         from concurrent.futures.process import BrokenProcessPool
 
         try:
-            self._indexer.done(batch, stored())
+            self._indexer.finish_batch(batch, stored())
         except Replaced:
             self._indexer.release(batch)
             with suppress(

@@ -12,7 +12,7 @@ from typing import Final
 from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.index.columns import stored
+from obsidian_mcp.core.index.columns import to_stored_path
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.row_writer import Record
@@ -90,16 +90,16 @@ class PdfReader:
 
     def _read_all(self) -> None:
         """Raises: TimeoutError while another program reads, OSError."""
-        if self._indexer.pdfs.next() is None:
+        if self._indexer.pdfs.next_pdf() is None:
             return
         file = self._indexer.index.database.file
         try:
             with acquire_lock(f"{file}-pdf") if file else nullcontext():
                 while (
                     not self._worker.is_stopping
-                    and (entry := self._indexer.pdfs.next()) is not None
+                    and (entry := self._indexer.pdfs.next_pdf()) is not None
                 ):
-                    is_read = not self._indexer.index.stale([entry])
+                    is_read = not self._indexer.index.find_stale([entry])
                     record = None if is_read else self._read(entry)
                     if not self._worker.is_stopping:
                         self._indexer.pdfs.store(entry, record)
@@ -114,7 +114,7 @@ class PdfReader:
 
         from .helper_process import HelperEnded
 
-        path = stored(entry.path)
+        path = to_stored_path(entry.path)
         end = time.monotonic() + SECONDS
 
         def look() -> None:

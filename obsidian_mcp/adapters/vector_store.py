@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.index.columns import stored, to_path
+from obsidian_mcp.core.index.columns import to_path, to_stored_path
 from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
@@ -99,12 +99,14 @@ class VectorStore:
             ):  # another model under the same name
                 connection.execute("DELETE FROM vectors")
             sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
-            connection.execute(sql, (stored(path), digest, json.dumps(list(starts)), packed))
+            connection.execute(
+                sql, (to_stored_path(path), digest, json.dumps(list(starts)), packed)
+            )
 
     def drop(self, paths: Iterable[VaultPath]) -> None:
         with self._transaction() as connection:
             connection.executemany(
-                "DELETE FROM vectors WHERE path = ?", [(stored(path),) for path in paths]
+                "DELETE FROM vectors WHERE path = ?", [(to_stored_path(path),) for path in paths]
             )
 
     def nearest(self, vector: bytes, most: int) -> list[Near]:
@@ -132,7 +134,7 @@ class VectorStore:
 
         sql = "SELECT starts, vectors FROM vectors WHERE path = ?"
         with self._transaction() as connection:
-            row = connection.execute(sql, (stored(path),)).fetchone()
+            row = connection.execute(sql, (to_stored_path(path),)).fetchone()
         if row is None:
             return []
         starts, vectors = row

@@ -20,7 +20,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
     with options.app(tuple(vault)) as app:
         opened = app.vaults.get()
         opened.indexer.begin()
-        pending = opened.indexer.pending()
+        pending = opened.indexer.pending_files()
         status = opened.indexer.index.status()
         facts = {
             "vault": opened.name,
@@ -51,7 +51,7 @@ def update(
         if is_new:
             indexer.index.database.begin_anew()
         indexer.begin()
-        total, pdfs = len(indexer.pending()), len(indexer.pdfs.unread())
+        total, pdfs = len(indexer.pending_files()), len(indexer.pdfs.unread())
         with show_progress():
             indexer.complete()
             indexer.pdfs.complete()
@@ -159,7 +159,9 @@ def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = Fals
             opened.indexer.begin()
             opened.indexer.complete()
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}
-            facts["pending"] = len(opened.meaning.pending()) if opened.meaning is not None else None
+            facts["pending"] = (
+                len(opened.meaning.pending_notes()) if opened.meaning is not None else None
+            )
     facts = {name: value for name, value in facts.items() if value is not None}
     write_answer(facts, readable(facts), as_json=json)
 

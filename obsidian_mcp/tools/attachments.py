@@ -104,7 +104,7 @@ def attachments(
 
 def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
     """What a note embeds, and what it links to that is no note."""
-    outgoing = vault.graph.outgoing(vault.find(note).path)
+    outgoing = vault.graph.outgoing_links(vault.find(note).path)
     embedded, missing = [], []
     for reference in outgoing.value:
         embed = reference.link.kind == "embed"

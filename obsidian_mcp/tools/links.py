@@ -95,7 +95,7 @@ def get_links(
     if unlinked:
         return _list_unlinked(opened, name, limit, offset)
     entry = opened.find(name)
-    outgoing = opened.graph.outgoing(entry.path)
+    outgoing = opened.graph.outgoing_links(entry.path)
     backlinks = opened.graph.backlinks(entry.path)
     leaving: Sequence[Reference] = outgoing.value
     arriving: Sequence[Reference] = backlinks.value
@@ -211,7 +211,7 @@ def similar(
     if not templates.has(entry.path):
         text = templates.compared_text(entry.path, text)
     count = min(limit, MOST_COMPARED)
-    paths, notice = opened.search.alike(entry.path, text, count + TEMPLATES_AMONG)
+    paths, notice = opened.search.find_alike(entry.path, text, count + TEMPLATES_AMONG)
     listed: list[SimilarNote] = []
     for path in paths:
         if len(listed) == count:

@@ -268,7 +268,7 @@ def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
     """The attachments that a note links to and no other file does."""
     vault.indexer.complete()
     targets = dict.fromkeys(
-        link.target for link in vault.graph.outgoing(note.path).value if link.target
+        link.target for link in vault.graph.outgoing_links(note.path).value if link.target
     )
     entries = (
         vault.catalog.get(target) for target in targets if extension(target) not in TEXT_EXTENSIONS

@@ -11,7 +11,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.operations import app_answers
 from obsidian_mcp.core.query import parser
-from obsidian_mcp.core.search.groups import grouping
+from obsidian_mcp.core.search.groups import parse_facet
 from obsidian_mcp.core.search.hits import (
     ANSWER_CHARACTERS,
     SNIPPETS,
@@ -93,7 +93,7 @@ def search(
         show == "passages",
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
-    by = grouping(group) if group.strip() else None
+    by = parse_facet(group) if group.strip() else None
     named = None if everything or opened.app is None else app_answers.found(opened, request)
     hits = opened.search.find(request, named, by)
     if not hits.total and request.folder is not None:

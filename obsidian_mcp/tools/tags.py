@@ -49,7 +49,7 @@ def tags(
     """List tags with counts, or the notes and cards that have a tag."""
     opened = app.vaults.get(vault)
     if tag:
-        occurrences = opened.graph.tagged(tag)
+        occurrences = opened.graph.files_with_tag(tag)
         page, following = page_of(occurrences.value, offset, limit)
         notes = []
         for file in page:

@@ -38,7 +38,7 @@ def show_graph(
     entry = opened.find(note)
     node_limit = MOST_NODES
     while True:
-        answer = opened.graph.around(entry.path, depth, node_limit)
+        answer = opened.graph.neighbourhood(entry.path, depth, node_limit)
         near = answer.value
         data: dict[str, Any] = {
             "view": "graph",
@@ -106,7 +106,7 @@ def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -
     end = page_end(body, start, len(body))
     links: dict[str, dict[str, Any]] = {}
     images = []
-    for reference in opened.graph.outgoing(entry.path).value:
+    for reference in opened.graph.outgoing_links(entry.path).value:
         link = reference.link
         if link.at or link.start is None or not start <= link.start < end:
             continue

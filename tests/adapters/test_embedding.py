@@ -154,8 +154,8 @@ def test_a_note_that_the_model_refuses_keeps_no_other_away(tmp_path: Path) -> No
     with endpoint() as url, embedding(tmp_path, texts, EmbeddingEndpoint(url, "picky", "", 5)) as meaning:
         assert meaning.complete() == 2
         assert sorted(meaning.refused) == ["A.md", "C.md"]
-        assert meaning.pending() == []
-        assert [near.path for near in meaning.like(VaultPath("B.md"), 9)] == ["D.md"]
+        assert meaning.pending_notes() == []
+        assert [near.path for near in meaning.find_alike_by_vectors(VaultPath("B.md"), 9)] == ["D.md"]
 
 
 def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) ->
         with pytest.raises(SemanticUnavailable, match="context length"):
             meaning.complete()
         assert len(Answers.received) == 3
-        assert len(meaning.pending()) == 9
+        assert len(meaning.pending_notes()) == 9
 
 
 @contextmanager

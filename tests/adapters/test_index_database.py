@@ -108,7 +108,7 @@ def test_a_database_that_cannot_be_copied_leaves_no_copy_open(
     database.close()
     shutil.rmtree(tmp_path)
     with pytest.raises(Replaced):
-        database.copied()
+        database.copy_to_memory()
     assert unclosed() == []
 
 
@@ -397,7 +397,7 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
     assert [program.end() for program in programs] == [0, 0]
 
     vault = vault_of_build(tmp_path / "v.db")
-    assert vault.indexer.pending() == {}
+    assert vault.indexer.pending_files() == {}
     assert dump(vault.index) == dump_of_build()
 
 
@@ -410,6 +410,6 @@ def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> No
     assert program.end() != 0
 
     vault = vault_of_build(tmp_path / "v.db")
-    assert len(vault.indexer.pending()) == 700 - BATCH_FILES
+    assert len(vault.indexer.pending_files()) == 700 - BATCH_FILES
     assert [found.source for found in vault.graph.backlinks(VaultPath("699.md")).value] == ["698.md"] * 20
     assert dump(vault.index) == dump_of_build()

@@ -130,7 +130,7 @@ def test_the_background_stores_the_rows_that_this_process_would(
     vault.indexer.complete()
 
     assert bool(processes()) == (pool_files == 1)
-    assert vault.indexer.pending() == {}
+    assert vault.indexer.pending_files() == {}
     assert dump(vault.index) == vault.expected()
 
 
@@ -143,7 +143,7 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
     with limit_call(WITHIN):
         vault.indexer.complete()
 
-    assert vault.indexer.pending() == {}
+    assert vault.indexer.pending_files() == {}
 
 
 @pytest.mark.parametrize(("prompt_seconds", "lower"), [(0.0, NICENESS), (60.0, 0)])
@@ -157,7 +157,7 @@ def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     """INDEX-29"""
     monkeypatch.setattr(index_workers, "PROMPT_SECONDS", prompt_seconds)
     start(NICENESS)
-    vault.indexer.wait(30, lambda: bool(vault.indexer.pending()), None)
+    vault.indexer.wait(30, lambda: bool(vault.indexer.pending_files()), None)
     found = processes()
     assert found
     if hasattr(os, "getpriority"):
@@ -231,7 +231,7 @@ def test_where_no_process_can_be_made_the_files_are_stored_here(
     with limit_call(WITHIN):
         vault.indexer.complete()
 
-    assert vault.indexer.pending() == {}
+    assert vault.indexer.pending_files() == {}
     assert dump(vault.index) == vault.expected()
 
 
@@ -258,7 +258,7 @@ def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_
             vault.indexer.complete()
         vault.indexer.complete()
 
-    assert vault.indexer.pending() == {}
+    assert vault.indexer.pending_files() == {}
 
 
 def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8", newline="\n")
     assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     with meaning() as embedded:
-        assert [near.path for near in embedded.near("puncture", 10)] == ["Bike.md"]
+        assert [near.path for near in embedded.find_by_meaning("puncture", 10)] == ["Bike.md"]
 
 
 def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tm
     (vault / "Canal.md").write_text("lentil dal", encoding="utf-8")
     (vault / "Pills.md").unlink()
     with meaning() as embedded:
-        assert embedded.pending() == ["Canal.md"]
+        assert embedded.pending_notes() == ["Canal.md"]
         assert embedded.complete() == 1
     assert searched("soup") == [("Canal.md", "meaning")]
     assert searched("headache") == []

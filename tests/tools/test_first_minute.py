@@ -162,13 +162,13 @@ def test_a_question_about_absence_waits_for_the_whole_index(
     paths = [row if isinstance(row, str) else row.get("path") or row.get("note") for row in found[field]]
     assert paths == expected or (expected is None and paths)
     assert "incomplete" not in found
-    assert app.vaults.get().indexer.pending() == {}
+    assert app.vaults.get().indexer.pending_files() == {}
 
 
 def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
     """INDEX-47"""
     found = run(app, "query", query="LIST WHERE !kind", limit=500)
-    indexed = NOTES + 2 - len(app.vaults.get().indexer.pending())
+    indexed = NOTES + 2 - len(app.vaults.get().indexer.pending_files())
     assert 0 < found["total"] <= indexed < NOTES
     assert found["incomplete"].startswith("The index is being built: ")
     links = run(app, "query", query="LIST WHERE length(file.inlinks) = 0")

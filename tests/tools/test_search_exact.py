@@ -48,7 +48,7 @@ def indexed(root: Path) -> App:
     kept = app.vaults.get().indexer
     kept.begin()
     kept.complete()
-    assert not kept.pending()
+    assert not kept.pending_files()
     return app
 
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.app import App
-from obsidian_mcp.core.search.hit_size import fitted, size_in_answer
+from obsidian_mcp.core.search.hit_size import fit_hit, size_in_answer
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
 from obsidian_mcp.core.search.snippets import HEADING_CHARACTERS, LINE_CHARACTERS
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -231,8 +231,8 @@ def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:
 
     assert size_in_answer(hit) == written(hit) + 1
     least = size_in_answer(replace(hit, path=VaultPath("…"), snippets=None))  # a value is short, and is never cut
-    assert size_in_answer(fitted(hit, room)) <= max(room, least)
-    assert fitted(hit, size_in_answer(hit)) == hit
+    assert size_in_answer(fit_hit(hit, room)) <= max(room, least)
+    assert fit_hit(hit, size_in_answer(hit)) == hit
 
 
 def test_a_page_that_the_room_cut_short_says_where_it_goes_on(hostile: App) -> None:

@@ -178,9 +178,9 @@ def test_notes_come_before_pdfs() -> None:
     notes = {f"{number}.md": "x" for number in range(40)}
     with MemoryVault({"Large.pdf": b"0" * 99, "Small.pdf": b"0", **notes}) as vault:
         vault.indexer.begin()
-        assert vault.indexer.pdfs.next() is None
+        assert vault.indexer.pdfs.next_pdf() is None
         vault.indexer.complete()
-        entry = vault.indexer.pdfs.next()
+        entry = vault.indexer.pdfs.next_pdf()
         assert entry is not None
         assert entry.path == "Small.pdf"
         assert vault.reads.count("Small.pdf") == 0

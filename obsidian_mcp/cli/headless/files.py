@@ -160,7 +160,7 @@ def outline(call: DropInCall) -> str:
 
 
 def links(call: DropInCall) -> str:
-    references = call.vault.graph.outgoing(call.file().path).value
+    references = call.vault.graph.outgoing_links(call.file().path).value
     targets = {
         reference.target or f"{reference.link.path} (unresolved)" for reference in references
     }
@@ -184,7 +184,9 @@ def backlinks(call: DropInCall) -> str:
 
 def unresolved(call: DropInCall) -> str:
     table = []
-    for link in sorted(call.vault.graph.unresolved().value, key=lambda link: order(link.name)):
+    for link in sorted(
+        call.vault.graph.unresolved_links().value, key=lambda link: order(link.name)
+    ):
         row = {"link": link.name}
         if call.has("counts") or call.has("verbose"):
             row["count"] = str(link.count)

@@ -73,7 +73,7 @@ def tag(call: DropInCall) -> str:
     name = call.text("name").removeprefix("#")
     counts = {
         str(note.path): sum(1 for fact in note.tags if fact.tag == name)
-        for note in call.vault.graph.tagged(name).value
+        for note in call.vault.graph.files_with_tag(name).value
         if is_note(note.path)
     }
     counts = {path: count for path, count in counts.items() if count}

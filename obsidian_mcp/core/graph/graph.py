@@ -26,10 +26,10 @@ from obsidian_mcp.errors import AppError
 
 from . import results
 from .indexed_vault import Moment
-from .link_graph import LinkGraph, Neighbourhood, around, spread, target_of, update
+from .link_graph import LinkGraph, Neighbourhood, build_neighbourhood, spread, target_of, update
 from .long_files import may_hold
 from .metadata import Metadata
-from .questions import T, asked, asked_of_all
+from .questions import T, ask_indexer, ask_whole_index
 
 if TYPE_CHECKING:
     from .note_parts import NoteParts
@@ -63,7 +63,7 @@ class Graph(Metadata):
     # -- one file
     # ----------------------------------------------------------------------------------------------
 
-    def outgoing(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
+    def outgoing_links(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         facts = self.facts(path)
         links = facts.value.links if facts.value is not None else ()
@@ -72,11 +72,13 @@ class Graph(Metadata):
         )
         return Answer(references, facts.freshness, facts.cut)
 
-    @asked_of_all
+    @ask_whole_index
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
         links = [
-            located for located in self._there(rows.links_to(keys_of(path))) if located[0] != path
+            located
+            for located in self._keep_existing(rows.links_to(keys_of(path)))
+            if located[0] != path
         ]
         links += ((path, link) for link in rows.links_from(path))
         return tuple(
@@ -104,7 +106,7 @@ class Graph(Metadata):
         key = tags.key(tag).rstrip("/")
         return self._all_files_with(
             {key},
-            lambda rows: {path for path, _ in rows.tagged(key)},
+            lambda rows: {path for path, _ in rows.tag_facts(key)},
             lambda found: any(
                 fact.key == key or fact.key.startswith(key + "/") for fact in found.tags
             ),
@@ -122,11 +124,11 @@ class Graph(Metadata):
         beginning, those are among them that may have one of these keys later (INDEX-51); too large
         ones are not.
         """
-        pending = self._indexer.pending()
+        pending = self._indexer.pending_files()
         files = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
             checkpoint()
-            facts_ = self._parsed(entry)
+            facts_ = self._parse_file(entry)
             if facts_ is not None and has(facts_):
                 files.add(path)
         for path, entry in self._indexer.long_files.items():
@@ -148,7 +150,7 @@ class Graph(Metadata):
     # -- the whole vault
     # ---------------------------------------------------------------------------------------
 
-    @asked_of_all
+    @ask_whole_index
     def link_maps(self, rows: Rows) -> results.LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
         links = self._link_graph(rows)
@@ -158,8 +160,8 @@ class Graph(Metadata):
             {path: dict(links.unresolved.get(path, {})) for path in sources},
         )
 
-    @asked_of_all
-    def unresolved(self, rows: Rows) -> tuple[results.Unresolved, ...]:
+    @ask_whole_index
+    def unresolved_links(self, rows: Rows) -> tuple[results.Unresolved, ...]:
         """Return the names that links lead to and no file has, by name; links in hidden files do
         not count."""
         names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
@@ -173,7 +175,7 @@ class Graph(Metadata):
             results.Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name
         )
 
-    @asked_of_all
+    @ask_whole_index
     def broken_links(self, rows: Rows) -> tuple[results.Reference, ...]:
         """Return the links that lead to no file, or to a heading or block that their note lacks
         (LINK-50). They come by source and order in it, the same link of a line once; links in
@@ -189,7 +191,9 @@ class Graph(Metadata):
             return parts is None or parts.has(subpath)
 
         references: dict[object, results.Reference] = {}
-        for source, link in self._there(rows.links_to_check(self._link_graph(rows).unresolved)):
+        for source, link in self._keep_existing(
+            rows.links_to_check(self._link_graph(rows).unresolved)
+        ):
             target = self._target(source, link)
             if (target is None or not has_part(target, link.subpath)) and not hidden(source):
                 references[source, link.at, link.line, link.original] = results.Reference(
@@ -208,29 +212,29 @@ class Graph(Metadata):
         facts = rows.facts(path)
         return NoteParts(path, facts.headings if facts else (), partial(rows.text, path))
 
-    @asked_of_all
+    @ask_whole_index
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
         """Return the notes that no other file links to; with `attachments` every such file."""
         incoming = self._link_graph(rows).incoming
         return tuple(
             path
-            for path in self._shown()
+            for path in self._visible_paths()
             if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
         )
 
-    @asked_of_all
+    @ask_whole_index
     def dead_ends(self, rows: Rows) -> tuple[VaultPath, ...]:
         """Return the notes without a link to another file."""
         links = self._link_graph(rows)
         return tuple(
             path
-            for path in self._shown()
+            for path in self._visible_paths()
             if is_note(path)
             and not (links.resolved.get(path, {}).keys() - {path})
             and not links.unresolved.get(path)
         )
 
-    @asked
+    @ask_indexer
     def neighbours(
         self, rows: Rows, path: VaultPath, depth: int = 1
     ) -> tuple[results.Neighbour, ...]:
@@ -245,11 +249,11 @@ class Graph(Metadata):
             if near != path
         )
 
-    @asked
-    def around(self, rows: Rows, path: VaultPath, depth: int, limit: int) -> Neighbourhood:
+    @ask_indexer
+    def neighbourhood(self, rows: Rows, path: VaultPath, depth: int, limit: int) -> Neighbourhood:
         """Return the links within `depth` links of a file, with at most `limit` nodes."""
 
-        def embedded(source: VaultPath) -> set[VaultPath | None]:
+        def embedded_files(source: VaultPath) -> set[VaultPath | None]:
             return {
                 self._target(source, link)
                 for link in rows.links_from(source)
@@ -258,15 +262,15 @@ class Graph(Metadata):
 
         links = self._link_graph(rows)
         reached = spread(links, path, depth, None, self._hides())
-        return around(
+        return build_neighbourhood(
             links,
             {file: distance for file, (distance, _) in reached.items()},
             depth,
             limit,
-            embedded,
+            embedded_files,
         )
 
-    @asked_of_all
+    @ask_whole_index
     def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
         """Return a shortest path over links in either direction, both ends included; empty when
         there is none."""
@@ -284,14 +288,14 @@ class Graph(Metadata):
         hides = self._hides()
         is_whole = not self._indexer.freshen().pending
 
-        def run(rows: Rows) -> T:
+        def run_query(rows: Rows) -> T:
             def links() -> LinkGraph:
                 if not is_whole:
                     raise _NeedsAll
                 return self._link_graph(rows)
 
             def paths() -> Mapping[int, VaultPath]:  # read where a query needs them
-                return self._files.at(rows).paths
+                return self._files.numbered_files(rows).paths
 
             with limit_call(QUERY_SECONDS):
                 return query(
@@ -299,18 +303,20 @@ class Graph(Metadata):
                 )
 
         try:
-            return Answer(self._indexer.query(run), self._indexer.freshness, self._indexer.cut)
+            return Answer(
+                self._indexer.query(run_query), self._indexer.freshness, self._indexer.cut
+            )
         except _NeedsAll:  # what no file links to is not known before all are read
             is_whole = True
-            return self._indexer.ask(run, of_all=True)
+            return self._indexer.ask(run_query, of_all=True)
 
-    @asked_of_all
+    @ask_whole_index
     def evaluate_texts(
         self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]
     ) -> T:
         """Return what a question gives for path and text of every note, the one changed last
         first."""
-        paths, hidden = self._files.at(rows).paths, self._hides()
+        paths, hidden = self._files.numbered_files(rows).paths, self._hides()
         texts = (
             (paths[number], text) for number, text in rows.texts_newest_first() if number in paths
         )
@@ -325,6 +331,6 @@ class Graph(Metadata):
             self._links = update(self._links, rows, self._catalog)
             return self._links
 
-    def _shown(self) -> list[VaultPath]:
+    def _visible_paths(self) -> list[VaultPath]:
         hidden = self._hides()
         return sorted(entry.path for entry in self._catalog if not hidden(entry.path))

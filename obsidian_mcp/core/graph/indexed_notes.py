@@ -113,13 +113,13 @@ class IndexedNotes(IndexedVault):
 
     @cached_property
     def _text_tags(self) -> IndexColumn[str]:
-        def read(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
+        def read_tags(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
             return (
                 (file, tag)
                 for file, _, tag in self._rows.column("tags", "tag", files=files, where="at = ''")
             )
 
-        return IndexColumn(read)
+        return IndexColumn(read_tags)
 
     @cached_property
     def _all_fields(self) -> IndexColumn[_Placed]:

@@ -166,13 +166,15 @@ class IndexedVault:
 
     @cached_property
     def _properties(self) -> IndexColumn[tuple[str, Value]]:
-        def read(files: Collection[int] | None) -> Iterator[tuple[int, tuple[str, Value]]]:
+        def read_properties(
+            files: Collection[int] | None,
+        ) -> Iterator[tuple[int, tuple[str, Value]]]:
             for number, _, name, text in self._rows.column(
                 "properties", "name, value", files=files
             ):
                 yield number, (name, self._value(text))
 
-        return IndexColumn(read)
+        return IndexColumn(read_properties)
 
     @cached_property
     def _tags(self) -> IndexColumn[str]:
@@ -184,9 +186,9 @@ class IndexedVault:
 
     @cached_property
     def _links(self) -> IndexColumn[WrittenLink]:
-        def read(files: Collection[int] | None) -> Iterator[tuple[int, WrittenLink]]:
+        def read_links(files: Collection[int] | None) -> Iterator[tuple[int, WrittenLink]]:
             for row in self._rows.column("links", "path, subpath, display, kind", files=files):
                 number, _, path, subpath, display, kind = row
                 yield number, WrittenLink(path, subpath, display, _PLACES[kind])
 
-        return IndexColumn(read)
+        return IndexColumn(read_links)

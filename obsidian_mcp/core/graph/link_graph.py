@@ -110,7 +110,7 @@ def spread(
     return reached
 
 
-def around(
+def build_neighbourhood(
     links: LinkGraph,
     distances: Mapping[VaultPath, int],
     depth: int,

@@ -16,14 +16,14 @@ from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
 
 from . import results
-from .questions import Questions, asked
+from .questions import Questions, ask_indexer
 
 
 class Metadata(Questions):
     """Answers questions about tags, properties, aliases and tasks; files that the user hides are
     left out."""
 
-    @asked
+    @ask_indexer
     def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
         """Return every tag of the vault with its counts, by name; it counts for every tag above it
         (semantics 3.4)."""
@@ -31,16 +31,18 @@ class Metadata(Questions):
         visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
         return results.tag_uses(rows.column("tags", "tag"), visible_files)
 
-    @asked
-    def tagged(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
+    @ask_indexer
+    def files_with_tag(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
         """Return the files with a tag or a descendant of it, by path; a leading `#` and case are
         ignored."""
-        by_path = groupby(self._visible(rows.tagged(tags.key(tag).rstrip("/"))), key=itemgetter(0))
+        by_path = groupby(
+            self._keep_visible(rows.tag_facts(tags.key(tag).rstrip("/"))), key=itemgetter(0)
+        )
         return tuple(
             results.TaggedFile(path, tuple(fact for _, fact in facts_)) for path, facts_ in by_path
         )
 
-    @asked
+    @ask_indexer
     def properties(
         self, rows: Rows, *, inline_fields: bool = True
     ) -> tuple[results.PropertyUse, ...]:
@@ -51,35 +53,35 @@ class Metadata(Questions):
         cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
         return results.property_uses(cells, self._numbers(rows, lambda path: not hidden(path)))
 
-    @asked
+    @ask_indexer
     def with_property(self, rows: Rows, name: str) -> tuple[results.PropertyValue, ...]:
         """Return every file's value of a property, by path; the case of its name is ignored."""
         key = name.lower()
         return tuple(
             results.PropertyValue(path, json.loads(fact.value))
-            for path, fact in self._visible(rows.properties(key, self._property_tables()))
+            for path, fact in self._keep_visible(rows.properties(key, self._property_tables()))
         )
 
     def _property_tables(self) -> Sequence[str]:
         return WITH_INLINE_FIELDS if self._inline_fields() else PROPERTIES
 
-    @asked
-    def by_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
+    @ask_indexer
+    def notes_with_alias(self, rows: Rows, name: str) -> tuple[VaultPath, ...]:
         """Return the notes that have this alias, compared as file names are."""
         return tuple(
-            sorted({path for path, _ in self._there(rows.aliases(name_key(name.strip())))})
+            sorted({path for path, _ in self._keep_existing(rows.aliases(name_key(name.strip())))})
         )
 
-    @asked
+    @ask_indexer
     def tasks(
         self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> list[tuple[VaultPath, TaskFact]]:
         """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those
         with one of these marks; every one that may have an id or depend on one; and some others
         (TASK-130)."""
-        return list(self._there(rows.tasks(days, without_marks)))
+        return list(self._keep_existing(rows.tasks(days, without_marks)))
 
-    @asked
+    @ask_indexer
     def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read whole."""
-        return dict(self._there(rows.warnings().items()))
+        return dict(self._keep_existing(rows.warnings().items()))

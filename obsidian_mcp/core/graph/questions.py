@@ -23,24 +23,24 @@ P = ParamSpec("P")
 Q = TypeVar("Q", bound="Questions")
 
 
-def asked(
+def ask_indexer(
     question: Callable[Concatenate[Q, Rows, P], T], *, of_all: bool = False
 ) -> Callable[Concatenate[Q, P], Answer[T]]:
     """Make a question to the rows a method that answers it; see `Indexer.ask`."""
 
     @wraps(question)
-    def answer(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+    def ask(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
         return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=of_all)
 
-    return answer
+    return ask
 
 
-def asked_of_all(
+def ask_whole_index(
     question: Callable[Concatenate[Q, Rows, P], T],
 ) -> Callable[Concatenate[Q, P], Answer[T]]:
     """As `asked`, for a question whose answer is untrue while a file is not indexed: it waits
     (INDEX-47)."""
-    return asked(question, of_all=True)
+    return ask_indexer(question, of_all=True)
 
 
 class Questions:
@@ -67,13 +67,13 @@ class Questions:
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything known of one file, a pending one parsed now (INDEX-20); None for no
         note or canvas."""
-        entry = self._indexer.pending().get(path)
+        entry = self._indexer.pending_files().get(path)
         cut = (path,) if path in self._indexer.long_files else ()
         if entry is not None:
-            return Answer(self._parsed(entry), CURRENT, cut)
+            return Answer(self._parse_file(entry), CURRENT, cut)
         return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT, cut)
 
-    def _parsed(self, entry: FileEntry) -> Facts | None:
+    def _parse_file(self, entry: FileEntry) -> Facts | None:
         from obsidian_mcp.core.index import extract
 
         try:
@@ -83,15 +83,23 @@ class Questions:
         except OperationTimeout:
             raise
         except AppError as error:
-            return extract.unreadable(error)
+            return extract.unreadable_facts(error)
 
-    def _there(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+    def _keep_existing(
+        self, located: Iterable[tuple[VaultPath, T]]
+    ) -> Iterator[tuple[VaultPath, T]]:
         return ((path, fact) for path, fact in located if path in self._catalog)
 
-    def _visible(self, located: Iterable[tuple[VaultPath, T]]) -> Iterator[tuple[VaultPath, T]]:
+    def _keep_visible(
+        self, located: Iterable[tuple[VaultPath, T]]
+    ) -> Iterator[tuple[VaultPath, T]]:
         """Yield what is stored of files that exist and are not hidden."""
         hidden = self._hides()
-        return ((path, fact) for path, fact in self._there(located) if not hidden(path))
+        return ((path, fact) for path, fact in self._keep_existing(located) if not hidden(path))
 
     def _numbers(self, rows: Rows, is_wanted: Callable[[VaultPath], bool]) -> Collection[int]:
-        return {number for number, path in self._files.at(rows).paths.items() if is_wanted(path)}
+        return {
+            number
+            for number, path in self._files.numbered_files(rows).paths.items()
+            if is_wanted(path)
+        }

@@ -179,7 +179,7 @@ def link_lines(
             if reference.source != source:
                 checkpoint()
                 source, texts = reference.source, _texts(catalog.get(reference.source), read)
-            yield _around(texts.get(link.at, ""), link.original, link.start)
+            yield _cut_context(texts.get(link.at, ""), link.original, link.start)
 
 
 def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[str, str]:
@@ -203,7 +203,7 @@ def _texts(entry: FileEntry | None, read: Callable[[FileEntry], bytes]) -> dict[
     }
 
 
-def _around(body: str, link: str, start: int) -> str:
+def _cut_context(body: str, link: str, start: int) -> str:
     """Return the line of a link, cut to CONTEXT code points around it."""
     if not body.startswith(link, start):  # the file has changed since it was indexed
         start = body.find(link)

@@ -8,7 +8,7 @@ IN_LIST = "IN (SELECT value FROM json_each(?))"
 """A condition on a column; its parameter is a JSON list."""
 
 
-def stored(path: str) -> str:
+def to_stored_path(path: str) -> str:
     """Return a path as SQLite can store it: one that is not UTF-8 as `/` and hexadecimal digits."""
     if not path.isascii():
         try:

@@ -61,7 +61,7 @@ class Database(Protocol):
         """Go on with an empty file. Raises: StorageFailed where another program has the present one
         open (Windows)."""
 
-    def copied(self) -> Database:
+    def copy_to_memory(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""
 
     def size(self) -> int:

@@ -40,7 +40,7 @@ _CUT_CHARACTER = re.compile(rb"(?:[\xc0-\xff]|[\xe0-\xff][\x80-\xbf]|[\xf0-\xff]
 _json = json.JSONEncoder(ensure_ascii=False).encode
 
 
-def unreadable(error: AppError) -> facts.Facts:
+def unreadable_facts(error: AppError) -> facts.Facts:
     """Return the facts of a file that cannot be read: a warning that says why."""
     return facts.Facts(warnings=(_one_line(error.message),))
 

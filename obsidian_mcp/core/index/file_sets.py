@@ -28,7 +28,7 @@ class FileSets(NamedTuple):
 
     connection: Connection
 
-    def tagged(self, key: str) -> set[int]:
+    def find_tagged(self, key: str) -> set[int]:
         """Return the files with a tag or one nested below it."""
         return self._files("tags WHERE key = ? OR key > ? AND key < ?", key, f"{key}/", f"{key}0")
 
@@ -45,7 +45,7 @@ class FileSets(NamedTuple):
             yield key
             (key,) = self.connection.execute(f"{sql} WHERE key > ?", (key,)).fetchone()
 
-    def by_value(self, table: str, key: str) -> Iterator[tuple[object, list[int]]]:
+    def group_by_value(self, table: str, key: str) -> Iterator[tuple[object, list[int]]]:
         """Yield every different value of a property, and the files that have it."""
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"
         for value, files in self.connection.execute(sql, (key,)):

@@ -32,7 +32,7 @@ class FullText(NamedTuple):
 
     connection: Connection
 
-    def matching(self, expression: str) -> set[int]:
+    def find_matching(self, expression: str) -> set[int]:
         """Return the files that satisfy an expression."""
         # As one text: most of the time would go into making a row of each number.
         sql = "SELECT group_concat(rowid) FROM search WHERE search MATCH ?"

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, search_document
-from .columns import IN_LIST, stored, to_path
+from .columns import IN_LIST, to_path, to_stored_path
 from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
 from .row_writer import Record, RowWriter, Stat, disk_column, is_there
@@ -64,14 +64,14 @@ class Index:
     def close(self) -> None:
         self.database.close()
 
-    def copied(self) -> Index:
+    def copy_to_memory(self) -> Index:
         """Return an index with the same rows in memory, which no other program sees."""
-        return Index(self.database.copied())
+        return Index(self.database.copy_to_memory())
 
     # -- comparing with the files
     # ------------------------------------------------------------------------------
 
-    def outdated(self, entries: Iterable[FileEntry]) -> Outdated:
+    def find_outdated(self, entries: Iterable[FileEntry]) -> Outdated:
         """Return which of all files must be parsed and which rows are of no file, by size and time:
         no file is read."""
         listed = list(entries)
@@ -83,25 +83,27 @@ class Index:
             odd_rows = connection.execute(f"SELECT path FROM files WHERE NOT ({plain})")
             leftover_paths = {path for (path,) in odd_rows}
         differing = [entry for entry in listed if entry not in same]
-        changed, new = self._stale([entry for entry in differing if is_indexable(entry.path)])
-        pdfs = self.stale([entry for entry in differing if is_pdf(entry.path)])
+        changed, new = self._find_stale([entry for entry in differing if is_indexable(entry.path)])
+        pdfs = self.find_stale([entry for entry in differing if is_pdf(entry.path)])
         if len(listed) - len(differing) < len(same):
             leftover_paths.update(row[0] for row in same.difference(listed))
         if leftover_paths:
             leftover_paths.difference_update(
-                stored(entry.path) for entry in set(listed).difference(pdfs)
+                to_stored_path(entry.path) for entry in set(listed).difference(pdfs)
             )
         return Outdated(
             tuple(changed), tuple(sorted(map(to_path, leftover_paths))), new, tuple(pdfs)
         )
 
-    def stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
+    def find_stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""
-        return self._stale(entries)[0]
+        return self._find_stale(entries)[0]
 
-    def _stale(self, entries: Sequence[FileEntry]) -> tuple[list[FileEntry], frozenset[VaultPath]]:
+    def _find_stale(
+        self, entries: Sequence[FileEntry]
+    ) -> tuple[list[FileEntry], frozenset[VaultPath]]:
         """Return the files that must be parsed, and those of them that have no rows."""
-        rows_by_path = self._known([entry.path for entry in entries])
+        rows_by_path = self._read_stored([entry.path for entry in entries])
         stale_entries = [
             entry
             for entry in entries
@@ -125,11 +127,11 @@ class Index:
         from . import extract  # most questions find nothing to parse
 
         read_files = list(contents)
-        rows_by_path = self._known([entry.path for entry, _ in read_files])
+        rows_by_path = self._read_stored([entry.path for entry, _ in read_files])
         records = []
         for entry, data in read_files:
             if isinstance(data, AppError):
-                records.append(Record(entry, None, extract.unreadable(data)))
+                records.append(Record(entry, None, extract.unreadable_facts(data)))
                 continue
             is_settled = (
                 not may_repeat(entry.mtime_ns) or abs(read_ns - entry.mtime_ns) > COARSEST_TICK_NS
@@ -200,10 +202,10 @@ class Index:
         with self.database.writing() as connection:
             return search_document.merge(connection)
 
-    def _known(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
+    def _read_stored(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.reading() as connection:
             sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"
-            rows = connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+            rows = connection.execute(sql, (json.dumps([to_stored_path(path) for path in paths]),))
             return {to_path(path): _Known(*cells) for path, *cells in rows}
 
     # -- looking

@@ -111,7 +111,7 @@ class Indexer(PendingFiles):
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the
                 # background's.
-                while (awaited := self.left_of(awaited)) and self.step(
+                while (awaited := self.filter_pending(awaited)) and self.step(
                     WRITE_WAIT_SECONDS, FRESH_FILES
                 ):
                     self._report()
@@ -173,7 +173,7 @@ class Indexer(PendingFiles):
         with self.state:
             awaited = [*self._pending.items(), *((path, None) for path in self._gone)]
         awaited_count = fewest = len(awaited)
-        while awaited := self.left_of(awaited):
+        while awaited := self.filter_pending(awaited):
             now = time.monotonic()
             if len(awaited) < fewest:
                 fewest, stuck = len(awaited), now + patience

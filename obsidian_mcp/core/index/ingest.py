@@ -13,7 +13,7 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 from . import facts
 from .database import PATIENCE
 from .index import Index
-from .row_writer import Stat, looked_at
+from .row_writer import Stat, to_disk_file
 
 
 class IndexBatch(NamedTuple):
@@ -47,7 +47,7 @@ def ingest(
         begun_ns = time.time_ns()
         contents: list[tuple[FileEntry, bytes | AppError]] = []
         missing = []
-        for entry in index.stale(wanted):
+        for entry in index.find_stale(wanted):
             try:
                 data = read(entry)
                 if len(data) == min(entry.size, facts.BODY_LIMIT):
@@ -66,7 +66,7 @@ def ingest(
     now = [
         FileEntry(entry.path, *file)
         for entry in refused
-        if (file := looked_at(stat, entry.disk)) is not None
+        if (file := to_disk_file(stat, entry.disk)) is not None
     ]
     unstored = {entry.path for entry in refused}.difference(entry.path for entry in now)
     unstored.update(entry.path for entry in store(now, ()))

@@ -74,7 +74,7 @@ class PdfQueue:
         with self._indexer.state:
             return list(self.files.values())
 
-    def next(self) -> FileEntry | None:
+    def next_pdf(self) -> FileEntry | None:
         """Return the smallest PDF to read; None while notes are pending (PDF-3). Raises: Busy,
         Replaced."""
         indexer = self._indexer
@@ -101,7 +101,7 @@ class PdfQueue:
 
     def forget_read(self) -> None:
         """Take note of what other programs have read. Raises: Busy, Replaced."""
-        unread = set(self._indexer.index.stale(list(self.files.values())))
+        unread = set(self._indexer.index.find_stale(list(self.files.values())))
         with self._indexer.state:
             self.files = {path: entry for path, entry in self.files.items() if entry in unread}
             self._indexer.state.notify_all()

@@ -119,7 +119,7 @@ class PendingFiles:
         for _ in range(ATTEMPTS):
             epoch = self.index.database.epoch
             with contextlib.suppress(Replaced, Busy):
-                return epoch, self.index.outdated(entries)
+                return epoch, self.index.find_outdated(entries)
         changed = tuple(entry for entry in entries if is_indexable(entry.path))
         pdfs = tuple(entry for entry in entries if is_pdf(entry.path))
         return epoch, Outdated(changed, (), frozenset(entry.path for entry in changed), pdfs)
@@ -204,7 +204,7 @@ class PendingFiles:
         """The paths of `long_files`."""
         return tuple(sorted(self.long_files))
 
-    def pending(self) -> dict[VaultPath, FileEntry]:
+    def pending_files(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
         self.begin_once()
         with self.state:
@@ -215,7 +215,7 @@ class PendingFiles:
         with self.state:
             return Progress(self._total - len(self._pending), self._total)
 
-    def left_of(
+    def filter_pending(
         self, files: Iterable[tuple[VaultPath, FileEntry | None]]
     ) -> list[tuple[VaultPath, FileEntry | None]]:
         """Return those of some pending (None: gone) files that can be stored and are not yet."""
@@ -256,7 +256,7 @@ class PendingFiles:
         except BaseException:
             self.release(batch)
             raise
-        self.done(batch, refused)
+        self.finish_batch(batch, refused)
         return len(batch.entries) + len(batch.gone)
 
     def ingest(self, batch: IndexBatch, patience: float = PATIENCE) -> list[FileEntry]:
@@ -295,7 +295,7 @@ class PendingFiles:
             self._taken.update(gone)
             return IndexBatch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
 
-    def done(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
+    def finish_batch(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
         """A batch is stored, without the files that were refused: they are no longer as their
         entries say."""
         refused_by_path = {entry.path: entry for entry in refused}

@@ -66,7 +66,7 @@ class PendingScan:
         """
         end = end_of_wait(SCAN_SECONDS)
         weights: dict[FileEntry, float | None] = {}
-        with self._in_progress():
+        with self._block_parsing():
             while entries := self._not_in(weights):
                 if not self._weigh(entries, weigh, end, weights):
                     break
@@ -93,7 +93,7 @@ class PendingScan:
         self._indexer.wait(SCAN_SECONDS, lambda: self._running > 0, None)
 
     @contextlib.contextmanager
-    def _in_progress(self) -> Iterator[None]:
+    def _block_parsing(self) -> Iterator[None]:
         """Keep other threads of this process from parsing: after every read, Python would wait for
         them 5 ms."""
         state = self._indexer.state

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .columns import IN_LIST, stored, to_path
+from .columns import IN_LIST, to_path, to_stored_path
 from .database import Connection
 from .facts import (
     AliasFact,
@@ -86,7 +86,7 @@ class Rows(NamedTuple):
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
         file_row = self.connection.execute(
-            "SELECT id, warnings FROM files WHERE path = ?", (stored(path),)
+            "SELECT id, warnings FROM files WHERE path = ?", (to_stored_path(path),)
         ).fetchone()
         if file_row is None:
             return None
@@ -102,18 +102,18 @@ class Rows(NamedTuple):
 
     def links_from(self, path: VaultPath) -> list[LinkFact]:
         """Return the links of one file in their order."""
-        return [link for _, link in self._select("links", "files.path = ?", [stored(path)])]
+        return [link for _, link in self._select("links", "files.path = ?", [to_stored_path(path)])]
 
     def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
         """Return the links of some files, and every link to a part of a file, by path and order in
         the file."""
-        source_paths = json.dumps([stored(path) for path in sources])
+        source_paths = json.dumps([to_stored_path(path) for path in sources])
         return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [source_paths])
 
     def text(self, path: VaultPath) -> str:
         """Return the text of a file in which searches look; empty where it has no rows."""
         sql = "SELECT text FROM texts JOIN files ON files.id = texts.file WHERE path = ?"
-        row = self.connection.execute(sql, (stored(path),)).fetchone()
+        row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
         return "" if row is None else str(row[0])
 
     def texts_newest_first(self) -> Iterator[tuple[int, str]]:
@@ -140,7 +140,7 @@ class Rows(NamedTuple):
         values: list[str] = []
         if paths is not None:
             sql += f" WHERE files.path {IN_LIST}"
-            values = [json.dumps([stored(path) for path in paths])]
+            values = [json.dumps([to_stored_path(path) for path in paths])]
         rows = self.connection.execute(f"{sql} ORDER BY t.file, t.n", values)
         for path, group in groupby(rows, key=itemgetter(0)):
             yield to_path(path), [(target, bool(card)) for _, target, card in group]
@@ -165,7 +165,7 @@ class Rows(NamedTuple):
     def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
         """Return the numbers of some files, without those that have no rows."""
         sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"
-        rows = self.connection.execute(sql, (json.dumps([stored(path) for path in paths]),))
+        rows = self.connection.execute(sql, (json.dumps([to_stored_path(path) for path in paths]),))
         return {to_path(path): number for path, number in rows}
 
     def paths(self) -> dict[int, VaultPath]:
@@ -200,12 +200,12 @@ class Rows(NamedTuple):
             values.append(json.dumps(list(files)))
         return self.connection.execute(f"{sql} ORDER BY file, n", values)
 
-    def of_file(self, file: int, fields: str, table: str) -> Iterator[Any]:
+    def rows_of_file(self, file: int, fields: str, table: str) -> Iterator[Any]:
         """Yield `fields` of the rows of one file in a table, in their order."""
         sql = f"SELECT {fields} FROM {table} WHERE file = ? ORDER BY n"
         return self.connection.execute(sql, (file,))
 
-    def tagged(self, key: str) -> list[tuple[VaultPath, TagFact]]:
+    def tag_facts(self, key: str) -> list[tuple[VaultPath, TagFact]]:
         """Return the occurrences of a tag and of its descendants."""
         return self._select(
             "tags", "t.key = ? OR t.key > ? AND t.key < ?", [key, key + "/", key + "0"]
@@ -246,7 +246,7 @@ class Rows(NamedTuple):
     def list_items(self, path: VaultPath) -> str | None:
         """The packed list items of one file; None where it has none."""
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
-        row = self.connection.execute(sql, (stored(path),)).fetchone()
+        row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
         return None if row is None else str(row[0])
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
@@ -282,7 +282,7 @@ class Rows(NamedTuple):
         )
         return {to_path(path): tuple(warnings.splitlines()) for path, warnings in rows}
 
-    def unreadable(self) -> dict[VaultPath, tuple[str, ...]]:
+    def unreadable_files(self) -> dict[VaultPath, tuple[str, ...]]:
         """Return the warnings of every file that could not be read at all."""
         sql = "SELECT path, warnings FROM files WHERE digest IS NULL ORDER BY path"
         if not (rows := self.connection.execute(sql).fetchall()):
@@ -317,7 +317,7 @@ class FileNumbers:
         self._lock = threading.Lock()
         self._known: tuple[Stamp | None, int, NumberedFiles] = (None, -1, NumberedFiles({}, {}))
 
-    def at(self, rows: Rows) -> NumberedFiles:
+    def numbered_files(self, rows: Rows) -> NumberedFiles:
         """Return the files of these rows and the catalog; all are read only where the rows are of
         another index."""
         generation = self.catalog.generation

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from . import search_document
-from .columns import IN_LIST, stored
+from .columns import IN_LIST, to_stored_path
 from .database import Connection
 from .facts import HeadingFact
 
@@ -78,7 +78,7 @@ class Texts(NamedTuple):
             "SELECT id, digest, text FROM files JOIN texts ON texts.file = files.id WHERE path = "
             "? AND digest NOTNULL"
         )
-        row = self.connection.execute(sql, (stored(path),)).fetchone()
+        row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
         if row is None:
             return None
         file, digest, text = row

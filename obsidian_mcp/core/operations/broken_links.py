@@ -80,7 +80,7 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
             return None
         subpath = f"#{near}"
     else:
-        aliased = vault.graph.by_alias(clean(path)).value
+        aliased = vault.graph.notes_with_alias(clean(path)).value
         target = aliased[0] if aliased else _near_file(vault, clean(path))
         if target is None:
             return None

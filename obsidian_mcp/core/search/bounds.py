@@ -17,7 +17,7 @@ from obsidian_mcp.core.query.nodes import Phrase, Regex, ScopedQuery, SearchFiel
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.text import analysis
 
-from .plan import quoted
+from .plan import quote_words
 from .snapshot import Snapshot
 
 FEW_WORDS = 40
@@ -42,10 +42,10 @@ class Bounds(NamedTuple):
     possible: AbstractSet[int]
 
     @classmethod
-    def exact(cls, files: AbstractSet[int]) -> Bounds:
+    def from_files(cls, files: AbstractSet[int]) -> Bounds:
         return cls(files, files)
 
-    def at_most(self) -> Bounds:
+    def to_upper_bound(self) -> Bounds:
         """Return the bounds of a condition that implies this one."""
         return Bounds(NOTHING, self.possible)
 
@@ -68,7 +68,7 @@ def bounds(
     where = "path" if field.where == "file" else field.where
     match node:
         case nodes.And() | nodes.Or():
-            combine = _all if isinstance(node, nodes.And) else _any
+            combine = _intersect_bounds if isinstance(node, nodes.And) else _unite_bounds
             return combine([bounds(snapshot, part, field, scoped=scoped) for part in node.parts])
         case nodes.Not():
             everything, inner = (
@@ -86,18 +86,20 @@ def bounds(
             result = _expression(snapshot, node, where, cased=bool(field.match_case))
         case Word() | Phrase() if node.text:
             searched, bounded = _spellings(node.text, where), isinstance(node, Phrase)
-            result = _any([_text(snapshot, text, part, bounded=bounded) for text, part in searched])
+            result = _unite_bounds(
+                [_text(snapshot, text, part, bounded=bounded) for text, part in searched]
+            )
             result = (
-                result.at_most()
+                result.to_upper_bound()
                 if field.match_case and not analysis.is_caseless(node.text)
                 else result
             )
         case Word() | Phrase():
-            result = Bounds.exact(snapshot.table.files)
+            result = Bounds.from_files(snapshot.table.files)
         case _:
             raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
     return (
-        result.at_most() if scoped or field.where == "file" else result
+        result.to_upper_bound() if scoped or field.where == "file" else result
     )  # the path contains the name
 
 
@@ -115,21 +117,21 @@ def _scope(snapshot: Snapshot, node: ScopedQuery, field: SearchField, *, scoped:
     texts = [
         leaf
         for leaf in leaves
-        if isinstance(leaf, Word | Phrase) and _in_one_line(leaf, field.match_case)
+        if isinstance(leaf, Word | Phrase) and _matches_every_line(leaf, field.match_case)
     ]
     if is_any_line and not scoped and len(texts) == len(leaves):
         parts = [
             _text(snapshot, analysis.fold(leaf.text), "content", bounded=isinstance(leaf, Phrase))
             for leaf in texts
         ]
-        return _any(parts)  # (QUERY-63)
+        return _unite_bounds(parts)  # (QUERY-63)
     inner = bounds(snapshot, node.part, field._replace(where="content"), scoped=True)
     if node.operator in ("task", "task-todo", "task-done"):
-        inner = _all([_tasks(snapshot, node, inner.possible), inner])
-    return inner.at_most()
+        inner = _intersect_bounds([_tasks(snapshot, node, inner.possible), inner])
+    return inner.to_upper_bound()
 
 
-def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
+def _matches_every_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
     """Whether every line that contains the folded text matches."""
     cased = match_case and not analysis.is_caseless(leaf.text)
     return bool(leaf.text) and not cased and "\n" not in leaf.text and "\r" not in leaf.text
@@ -138,7 +140,7 @@ def _in_one_line(leaf: Word | Phrase, match_case: bool | None) -> bool:
 def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -> Bounds:
     """Files whose content or path contains a folded text; `bounded`: not inside a word (SEARCH-42
     to 44)."""
-    result = Bounds.exact(NOTHING)
+    result = Bounds.from_files(NOTHING)
     sought = analysis.parse_sought_words(text, bounded=bounded)
     if where != "path" and not sought.words:
         result = Bounds(NOTHING, snapshot.table.files)
@@ -154,19 +156,19 @@ def _text(snapshot: Snapshot, text: str, where: str, *, bounded: bool = False) -
         else:
             words, open_start, open_end = list(sought.words), sought.open_start, sought.open_end
             if open_start or open_end:
-                words = snapshot.vocabulary.containing(
+                words = snapshot.vocabulary.words_containing(
                     words[0], from_start=not open_start, to_end=not open_end
                 )
             result = _any_word(snapshot, words, columns)
-        result = _unless(snapshot, result, unsure)
-        result = result if sought.whole else result.at_most()
+        result = _make_uncertain(snapshot, result, unsure)
+        result = result if sought.whole else result.to_upper_bound()
     if where != "content":
         with_path = path_contains(snapshot, text)
         if bounded and with_path:
             pattern = analysis.phrase(text, match_case=False)
             paths = snapshot.table.paths
             with_path = {file for file in with_path if pattern.search(normal_form(paths[file]))}
-        result = _any([result, Bounds.exact(with_path)])
+        result = _unite_bounds([result, Bounds.from_files(with_path)])
     if where == "anyplace":
         snapshot.text_counts[text] = len(result.possible)
     return result
@@ -190,7 +192,7 @@ def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
             snapshot, [(word,) for word in words[start : start + step]], columns
         )
         start, step = start + step, min(step * 6, WORDS_AT_ONCE)
-    return Bounds.exact(files)
+    return Bounds.from_files(files)
 
 
 def _phrase(snapshot: Snapshot, sought: analysis.SoughtWords, columns: str) -> Bounds:
@@ -198,7 +200,7 @@ def _phrase(snapshot: Snapshot, sought: analysis.SoughtWords, columns: str) -> B
     firsts: Sequence[str] = [first]
     prefix = sought.open_end
     if sought.open_start:
-        firsts = snapshot.vocabulary.containing(first, to_end=True)
+        firsts = snapshot.vocabulary.words_containing(first, to_end=True)
     exactly = True
     if prefix and len(following[-1]) < 2:  # nearly every word begins so
         following, prefix, exactly = following[:-1], False, False
@@ -208,7 +210,7 @@ def _phrase(snapshot: Snapshot, sought: analysis.SoughtWords, columns: str) -> B
     if phrases == [()]:
         return Bounds(NOTHING, snapshot.table.files)
     files = _lookup(snapshot, phrases, columns, prefix=prefix)
-    return Bounds.exact(files) if exactly else Bounds(NOTHING, files)
+    return Bounds.from_files(files) if exactly else Bounds(NOTHING, files)
 
 
 def _lookup(
@@ -216,8 +218,8 @@ def _lookup(
 ) -> AbstractSet[int]:
     if not phrases:
         return NOTHING
-    expression = " OR ".join([quoted(words, prefix=prefix) for words in phrases])
-    return listed_only(snapshot, snapshot.rows.full_text.matching(f"{columns}({expression})"))
+    expression = " OR ".join([quote_words(words, prefix=prefix) for words in phrases])
+    return listed_only(snapshot, snapshot.rows.full_text.find_matching(f"{columns}({expression})"))
 
 
 def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> Bounds:
@@ -226,10 +228,13 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
     expression = translate(leaf.source)
     if not expression.in_words:
         clauses = [
-            _any([_text(snapshot, text, where) for text in clause]) for clause in expression.clauses
+            _unite_bounds([_text(snapshot, text, where) for text in clause])
+            for clause in expression.clauses
         ]
-        return _all([Bounds.exact(snapshot.table.files), *clauses]).at_most()
-    result = Bounds.exact(NOTHING)
+        return _intersect_bounds(
+            [Bounds.from_files(snapshot.table.files), *clauses]
+        ).to_upper_bound()
+    result = Bounds.from_files(NOTHING)
     if where != "path":
         # Underscores in names and folders are not flagged; what matches there is found in the
         # paths.
@@ -241,14 +246,14 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
         )
         if expression.sees_underscores:
             unsure |= search_document.UNDERSCORES
-        words = snapshot.vocabulary.matching(expression)
-        result = _unless(snapshot, _any_word(snapshot, words, columns), unsure)
+        words = snapshot.vocabulary.words_matching(expression)
+        result = _make_uncertain(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
         with_path = {
             number for number, path in snapshot.table.paths.items() if expression.is_found_in(path)
         }
-        result = _any([result, Bounds.exact(with_path)])
-    return result.at_most() if cased else result
+        result = _unite_bounds([result, Bounds.from_files(with_path)])
+    return result.to_upper_bound() if cased else result
 
 
 # Tasks, tags and properties
@@ -269,8 +274,8 @@ def _tasks(snapshot: Snapshot, node: ScopedQuery, among: AbstractSet[int]) -> Bo
         if file in among
         and (is_multiline or all(text.search(lines, concurrent=False) for text in required_texts))
     }
-    return _unless(
-        snapshot, Bounds.exact(files), search_document.TRUNCATED, snapshot.table.canvases
+    return _make_uncertain(
+        snapshot, Bounds.from_files(files), search_document.TRUNCATED, snapshot.table.canvases
     )
 
 
@@ -281,12 +286,12 @@ def _tag(snapshot: Snapshot, leaf: Word | Phrase | Regex) -> Bounds:
     files: AbstractSet[int] = NOTHING
     sets = snapshot.rows.file_sets
     if name:
-        files = listed_only(snapshot, sets.tagged(name))
+        files = listed_only(snapshot, sets.find_tagged(name))
     else:
         keys = [key for key in sets.keys("tags") if accepts(key)]
         files = NOTHING.union(*[listed_only(snapshot, sets.with_key("tags", key)) for key in keys])
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _unless(snapshot, Bounds.exact(files), unsure, snapshot.table.canvases)
+    return _make_uncertain(snapshot, Bounds.from_files(files), unsure, snapshot.table.canvases)
 
 
 def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None) -> Bounds:
@@ -305,11 +310,11 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
         if node.value is None:
             files_with |= sets.with_key(table, key)
             continue
-        for value, files in sets.by_value(table, key):
+        for value, files in sets.group_by_value(table, key):
             if has_value(value):
                 files_with.update(files)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _unless(snapshot, Bounds.exact(files_with & snapshot.table.files), unsure)
+    return _make_uncertain(snapshot, Bounds.from_files(files_with & snapshot.table.files), unsure)
 
 
 def listed_only(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
@@ -320,7 +325,7 @@ def listed_only(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
 # Sets of files
 
 
-def flagged(snapshot: Snapshot, bits: int) -> frozenset[int]:
+def flagged_files(snapshot: Snapshot, bits: int) -> frozenset[int]:
     """Return the files that have one of some bits of `search_document`."""
     files = snapshot.flags.get(bits)
     if files is None:
@@ -342,22 +347,22 @@ def path_contains(snapshot: Snapshot, text: str) -> set[int]:
     return files
 
 
-def _unless(
+def _make_uncertain(
     snapshot: Snapshot, certain: Bounds, bits: int, further: AbstractSet[int] = NOTHING
 ) -> Bounds:
     """Make the files uncertain whose rows do not say everything: those with some bits, and some
     others (SEARCH-29)."""
-    unsure = flagged(snapshot, bits) | further
+    unsure = flagged_files(snapshot, bits) | further
     return Bounds(certain.sure - unsure, certain.possible | unsure) if unsure else certain
 
 
-def _all(parts: Sequence[Bounds]) -> Bounds:
+def _intersect_bounds(parts: Sequence[Bounds]) -> Bounds:
     sure = _intersection([part.sure for part in parts])
     exactly = all(part.sure is part.possible for part in parts)
     return Bounds(sure, sure if exactly else _intersection([part.possible for part in parts]))
 
 
-def _any(parts: Sequence[Bounds]) -> Bounds:
+def _unite_bounds(parts: Sequence[Bounds]) -> Bounds:
     sure = NOTHING.union(*[part.sure for part in parts])
     exactly = all(part.sure is part.possible for part in parts)
     return Bounds(sure, sure if exactly else NOTHING.union(*[part.possible for part in parts]))

@@ -99,14 +99,14 @@ class DatePattern(NamedTuple):
                     yield f"{name} {written}{after}"
 
 
-def read(words: Sequence[str]) -> tuple[DatePattern, int] | None:
+def read_date(words: Sequence[str]) -> tuple[DatePattern, int] | None:
     """Return the date at the beginning of some folded words, without `of`, and how many words it
     has."""
-    alone = _numeric(words[0]) if words else None
-    return _named(words[:LONGEST]) if alone is None else (alone, 1)
+    alone = _read_numeric_date(words[0]) if words else None
+    return _read_named_date(words[:LONGEST]) if alone is None else (alone, 1)
 
 
-def inside(word: str) -> tuple[DatePattern, Span] | None:
+def find_date_inside(word: str) -> tuple[DatePattern, Span] | None:
     """Return a date like `3月5日` in a folded word, and where it is."""
     if word.isascii():
         return None
@@ -117,7 +117,7 @@ def inside(word: str) -> tuple[DatePattern, Span] | None:
     return (date, Span(*match.span())) if date else None
 
 
-def _numeric(word: str) -> DatePattern | None:
+def _read_numeric_date(word: str) -> DatePattern | None:
     if match := re.fullmatch(_BIG_FIRST, word):
         return _date(match[3], match[4], match[1])
     if match := re.fullmatch(_SMALL_FIRST, word):
@@ -127,7 +127,7 @@ def _numeric(word: str) -> DatePattern | None:
     return None
 
 
-def _named(words: Sequence[str]) -> tuple[DatePattern, int] | None:
+def _read_named_date(words: Sequence[str]) -> tuple[DatePattern, int] | None:
     month = day = year = None
     end = 0
     for end_of_word, word in enumerate(words, 1):

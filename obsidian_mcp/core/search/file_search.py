@@ -22,7 +22,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from . import sort
 from .found_files import FoundFiles
 from .groups import render_groups
-from .hits import Facet, Grouped, Hits, Request, inside, wanted
+from .hits import Facet, Grouped, Hits, Request, folder_filter, request_filter
 from .lexicon import Lexicon
 from .plan import SearchPlan, exact_plan
 from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
@@ -107,7 +107,7 @@ class FileSearch:
         self._is_loose = True
         """Whether no part of the query has to match exactly where any of the words is enough."""
 
-    def answer(self, rows: Rows, *, notice: str | None, is_whole: bool) -> Hits | Grouped:
+    def answer_from_rows(self, rows: Rows, *, notice: str | None, is_whole: bool) -> Hits | Grouped:
         """Return the page of the request from one view of the rows.
 
         Raises: InvalidArguments for an order by a property that no note has, OperationTimeout.
@@ -233,7 +233,7 @@ class FileSearch:
         from obsidian_mcp.core.query.document import Document  # most searches do without
         from obsidian_mcp.core.query.evaluate import Matcher
 
-        matcher, is_wanted = Matcher(query), wanted(self._request)
+        matcher, is_wanted = Matcher(query), request_filter(self._request)
         return [
             Item(entry.path, None)
             for entry in snapshot.table.others
@@ -249,7 +249,7 @@ class FileSearch:
         total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
             items = [Item(paths[number], number) for number in result.files]
-            items = sort.ordered(snapshot, items + textless, order)
+            items = sort.sort_items(snapshot, items + textless, order)
             return FoundFiles(snapshot, items, total, order, result.plan, {})
         ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
         items = [
@@ -274,7 +274,7 @@ class FileSearch:
         """Return the files that the app found, in its order or in that of the request; hidden ones
         are left out (SEARCH-18)."""
         request, is_hidden = self._request, snapshot.table.is_hidden
-        is_wanted = wanted(request)
+        is_wanted = request_filter(request)
         items = []
         for path in named:
             number, entry = snapshot.table.numbers.get(path), snapshot.catalog.get(path)
@@ -287,7 +287,7 @@ class FileSearch:
         if order is not None and order.facet.kind == "relevance":
             items = items if order.descending else items[::-1]
         elif order is not None:
-            items = sort.ordered(snapshot, items, order)
+            items = sort.sort_items(snapshot, items, order)
         plan = SearchPlan((), exact=() if self._query is None else (self._query,))
         note = BY_APP if request.match == "smart" else None
         return FoundFiles(snapshot, items, len(items), order, plan, {}, note=note)
@@ -302,7 +302,7 @@ def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | Non
         changed = snapshot.rows.file_sets.changed_between(request.times)
         files = changed & paths.keys()
     if request.folder is not None:
-        is_inside = inside(request.folder)
+        is_inside = folder_filter(request.folder)
         among = paths if files is None else files
         files = {number for number in among if is_inside(paths[number])}
     if request.note is not None:

@@ -114,7 +114,7 @@ def order_roughly(
     chosen = dict.fromkeys(signals.newest_first(files & in_paths, limit), FIELD_WEIGHTS["name"])
     if len(chosen) < limit and plan.expression:
         expression = f"{{alias heading tag}} : ({plan.expression})"
-        headed = files & snapshot.rows.full_text.matching(expression)
+        headed = files & snapshot.rows.full_text.find_matching(expression)
         newest = signals.newest_first(headed, limit - len(chosen), chosen)
         chosen |= dict.fromkeys(newest, FIELD_WEIGHTS["heading"])
     if len(chosen) < limit:

@@ -12,13 +12,13 @@ from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
 from .found_files import FoundFiles
-from .hit_size import fitted, room_for, size_in_answer
+from .hit_size import fit_hit, room_for, size_in_answer
 from .hits import Facet, Group, Grouped, Hit, Request
 from .remarks import remark_of
 from .render import Renderer
 from .signals import Item
 from .snapshot import Snapshot
-from .sort import check, facet_of, in_one_line, tags_of
+from .sort import check, facet_of, tags_of, to_one_line
 
 NO_GROUP = "(none)"
 """The group of files without a tag or value."""
@@ -29,7 +29,7 @@ LATER_GROUPS = 30
 """Groups of later pages that are named with their counts."""
 
 
-def grouping(text: str) -> Facet:
+def parse_facet(text: str) -> Facet:
     """Parse what results are grouped by (SEARCH-66). Raises: InvalidArguments for what makes no
     groups."""
     by = facet_of(text)
@@ -45,7 +45,7 @@ def grouping(text: str) -> Facet:
 def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
     """Return the page of groups at `request.offset`, counted in files; later groups come without
     files (SEARCH-66). Raises: InvalidArguments for a property that no note has."""
-    groups = grouped(result.snapshot, result.items, by)
+    groups = group_items(result.snapshot, result.items, by)
     widened = remark_of(result)
     room = room_for(request.characters, widened, result.snapshot.notice, result.note)
     rows = [(name, item) for name, items in groups.items() for item in items]
@@ -56,7 +56,7 @@ def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
     entries = take_fitting(_entries(groups, page, render), room, _entry_size)
     if not entries:  # else a client that asks for the next page would never get past a long hit
         first = _entries(groups, page[:1], render)
-        entries = [(group, fitted(hit, room - _group_size(group))) for group, hit in first]
+        entries = [(group, fit_hit(hit, room - _group_size(group))) for group, hit in first]
     if entries:
         room -= sum(map(_entry_size, entries))
         current = page[len(entries) - 1][0]
@@ -114,7 +114,7 @@ def _with_hits(entries: Iterable[_GroupedHit]) -> list[Group]:
     return groups
 
 
-def grouped(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
+def group_items(snapshot: Snapshot, items: Sequence[Item], by: Facet) -> dict[str, list[Item]]:
     """Return the items by group, both in the order of the items, NO_GROUP last. Raises:
     InvalidArguments."""
     check(snapshot, by)
@@ -146,6 +146,6 @@ def _group_names(
 
 def _value_names(value: object) -> Sequence[str]:
     items = value if isinstance(value, list) else [value]
-    return list(dict.fromkeys(in_one_line(item) for item in items if item is not None)) or (
+    return list(dict.fromkeys(to_one_line(item) for item in items if item is not None)) or (
         NO_GROUP,
     )

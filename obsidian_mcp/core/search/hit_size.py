@@ -35,21 +35,21 @@ def size_in_answer(record: Group | Hit | Snippet) -> int:
 
     Every member that is sent counts, whatever it is: a new one needs no change here.
     """
-    return len(json_codec.write_compact(_sent(record))) + 1
+    return len(json_codec.write_compact(_sent_members(record))) + 1
 
 
-def _sent(record: Group | Hit | Snippet) -> dict[str, object]:
+def _sent_members(record: Group | Hit | Snippet) -> dict[str, object]:
     members: dict[str, object] = {}
     for name in _SENT[type(record)]:
         value = getattr(record, name)
         if isinstance(value, list):
-            members[name] = [_sent(entry) for entry in value]
+            members[name] = [_sent_members(entry) for entry in value]
         elif value is not None:
             members[name] = value
     return members
 
 
-def fitted(hit: Hit, room: int) -> Hit:
+def fit_hit(hit: Hit, room: int) -> Hit:
     """Return as much of a hit as has room: fewer snippets, then a part of the path."""
     while hit.snippets and size_in_answer(hit) > room:
         hit = replace(hit, snippets=hit.snippets[:-1] or None)

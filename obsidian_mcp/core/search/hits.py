@@ -143,10 +143,10 @@ class Grouped:
     note: str | None = None
 
 
-def wanted(request: Request) -> Callable[[FileEntry], bool]:
+def request_filter(request: Request) -> Callable[[FileEntry], bool]:
     """Whether a file is in the folder and times of a request."""
     first, last = request.times
-    is_inside = None if request.folder is None else inside(request.folder)
+    is_inside = None if request.folder is None else folder_filter(request.folder)
     return lambda entry: (
         (request.note is None or entry.path == request.note)
         and first <= entry.mtime_ns <= last
@@ -154,7 +154,7 @@ def wanted(request: Request) -> Callable[[FileEntry], bool]:
     )
 
 
-def inside(folder: VaultPath) -> Callable[[str], bool]:
+def folder_filter(folder: VaultPath) -> Callable[[str], bool]:
     """Whether a path is below a folder, as the app compares names."""
     key = name_key(folder) + "/"
     length = len(key)

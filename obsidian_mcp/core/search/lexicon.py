@@ -66,10 +66,10 @@ class Lexicon:
             self._variants[word] = self._forms(word)
         return self._variants[word]
 
-    def near(self, word: str) -> Variants:
+    def find_near_words(self, word: str) -> Variants:
         """Return its forms and the words that contain it; if there are none, its misspellings."""
         bare = to_basic_letters(word)
-        return self._containing(bare, self.variants(word)) or self._misspellings(bare)
+        return self._containing_words(bare, self.variants(word)) or self._misspellings(bare)
 
     def compound(self, word: str) -> list[tuple[str, Variants]]:
         """Return the two words that make a compound which no note has (SEARCH-55); empty if it is
@@ -80,7 +80,7 @@ class Lexicon:
         for end in range(len(bare) - COMPOUND_PART_LETTERS, COMPOUND_PART_LETTERS - 1, -1):
             last = self.variants(bare[end:])
             beginning = re.sub(_LINKING_ENDING, "", bare[:end])
-            first = self._containing(beginning, self.variants(beginning)) if last else {}
+            first = self._containing_words(beginning, self.variants(beginning)) if last else {}
             if first:
                 return [(bare[:end], first), (bare[end:], last)]
         return []
@@ -117,7 +117,7 @@ class Lexicon:
                 ],
                 FORM,
             )
-        return self._live(found)
+        return self._keep_used(found)
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
@@ -134,7 +134,7 @@ class Lexicon:
             ]
         return spellings
 
-    def _containing(self, bare: str, inner: Variants) -> Variants:
+    def _containing_words(self, bare: str, inner: Variants) -> Variants:
         """Also words that begin with it, end with it, or contain it."""
         variants = dict(inner)
         if len(bare) >= PREFIX_LETTERS:
@@ -152,7 +152,7 @@ class Lexicon:
                 INFIX,
             )
             _add(variants, containing, INFIX)
-        return self._live(variants)
+        return self._keep_used(variants)
 
     def _misspellings(self, bare: str) -> Variants:
         """Words one letter away, or with two exchanged, and forms of the first; if none, words
@@ -172,11 +172,11 @@ class Lexicon:
             candidate
             for candidate in candidates
             if abs(len(candidate) - len(bare)) < 3
-            and one_mistake(bare, to_basic_letters(candidate))
+            and is_one_mistake(bare, to_basic_letters(candidate))
         ]
         variants: Variants = {}
         _add(variants, near, TYPO)
-        variants = self._live(variants)
+        variants = self._keep_used(variants)
         if not variants:
             roots = [root for root in stems(bare, self.languages) if len(root) >= STEM_LETTERS]
             near = [
@@ -184,18 +184,18 @@ class Lexicon:
                 for candidate in candidates
                 if abs(len(candidate) - len(bare)) <= ENDING_LETTERS
                 and any(
-                    one_mistake(root, its)
+                    is_one_mistake(root, its)
                     for root in roots
                     for its in stems(candidate, self.languages)
                 )
             ]
             _add(variants, near, TYPO)
-            variants = self._live(variants)
+            variants = self._keep_used(variants)
         for candidate in list(variants)[:TYPOS_WITH_FORMS]:
             _add(variants, self.variants(candidate), TYPO)
         return variants
 
-    def _live(self, variants: Variants) -> Variants:
+    def _keep_used(self, variants: Variants) -> Variants:
         return {word: variants[word] for word in self._used(variants)} if variants else variants
 
 
@@ -221,7 +221,7 @@ def german_verb_forms(bare: str) -> list[str]:
     return [form for form in forms if form != bare]
 
 
-def one_mistake(word: str, other_word: str) -> bool:
+def is_one_mistake(word: str, other_word: str) -> bool:
     """Return whether two words differ in exactly one letter, or in two neighbours exchanged."""
     if abs(len(word) - len(other_word)) > 1 or word == other_word:
         return False

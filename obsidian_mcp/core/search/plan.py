@@ -16,7 +16,7 @@ PART_WORDS = 4
 """Words of the vocabulary that stand for a part of a word where results are ranked."""
 
 
-def quoted(words: Sequence[str], *, prefix: bool = False) -> str:
+def quote_words(words: Sequence[str], *, prefix: bool = False) -> str:
     """Return words that follow each other as an expression of the full-text index; `prefix`: the
     last may go on."""
     return f'"{" ".join(words)}"{"*" if prefix else ""}'
@@ -64,20 +64,24 @@ def exact_plan(query: QueryNode, vocabulary: Vocabulary) -> SearchPlan:
     """Return the plan of an exact search: results are weighed by the words that the query
     affirms."""
     terms: list[Term] = []
-    expression = _affirmed(query, vocabulary, terms)
+    expression = _affirmed_expression(query, vocabulary, terms)
     return SearchPlan((Alternative(None, query),), tuple(terms), expression, (), (query,))
 
 
-def _affirmed(query: QueryNode, vocabulary: Vocabulary, terms: list[Term]) -> str:
+def _affirmed_expression(query: QueryNode, vocabulary: Vocabulary, terms: list[Term]) -> str:
     match query:
         case And():
-            parts = [part for node in query.parts if (part := _affirmed(node, vocabulary, terms))]
+            parts = [
+                part
+                for node in query.parts
+                if (part := _affirmed_expression(node, vocabulary, terms))
+            ]
             return " AND ".join([f"({part})" for part in parts])
         case Or():
-            parts = [_affirmed(node, vocabulary, terms) for node in query.parts]
+            parts = [_affirmed_expression(node, vocabulary, terms) for node in query.parts]
             return " OR ".join([f"({part})" for part in parts]) if all(parts) else ""
         case ScopedQuery() if query.operator not in {"tag", "path", "file"}:
-            return _affirmed(query.part, vocabulary, terms)
+            return _affirmed_expression(query.part, vocabulary, terms)
         case Word() | Phrase():
             term = literal_term(query, vocabulary)
             if term.variants or term.phrases:
@@ -92,7 +96,7 @@ def literal_term(leaf: Word | Phrase, vocabulary: Vocabulary) -> Term:
     if len(sought.words) != 1:
         return Term(text, {}, {sought.words: SAME} if sought.words else {})
     (word,) = sought.words
-    words = vocabulary.containing(
+    words = vocabulary.words_containing(
         word, from_start=not sought.open_start, to_end=not sought.open_end
     )
     nearest = nsmallest(PART_WORDS, words, key=lambda other: (len(other), other))

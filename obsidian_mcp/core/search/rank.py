@@ -104,7 +104,7 @@ def rank_wide(
     (SEARCH-86)."""
     has_complete = bool(complete)
     if not complete and plan.complete:
-        complete = files & snapshot.rows.full_text.matching(plan.complete)
+        complete = files & snapshot.rows.full_text.find_matching(plan.complete)
     terms = weigh_terms(snapshot, plan.terms)
     covering = set(find_covering(snapshot, terms, files))
     first = complete | covering if len(complete) < WIDE_FILES else covering

@@ -77,7 +77,7 @@ def _group(query: QueryNode, languages: Sequence[str]) -> PlanAlternative:
             or not regex.fullmatch(_MARKS, part.text)
         ):
             symbols.append(part)
-    required, light = _required(list(dict.fromkeys(choices)), languages)
+    required, light = _split_required(list(dict.fromkeys(choices)), languages)
     dated = [split for choice in _with_days(required) for split in _with_dates(choice)]
     loose = [
         *dated,
@@ -87,15 +87,21 @@ def _group(query: QueryNode, languages: Sequence[str]) -> PlanAlternative:
         word
         for part in parts
         if isinstance(part, Word)
-        for word in without_gaps(analysis.parse_sought_words(bare(part)).words)
+        for word in without_gaps(analysis.parse_sought_words(strip_marks(part)).words)
     ]
-    exact = _all([*strict, *symbols])
+    exact = _join_parts([*strict, *symbols])
     return PlanAlternative(
-        tuple(dated), exact, tuple(symbols), tuple(loose), _all(strict), tuple(light), tuple(spoken)
+        tuple(dated),
+        exact,
+        tuple(symbols),
+        tuple(loose),
+        _join_parts(strict),
+        tuple(light),
+        tuple(spoken),
     )
 
 
-def _all(parts: Sequence[QueryNode]) -> QueryNode | None:
+def _join_parts(parts: Sequence[QueryNode]) -> QueryNode | None:
     return And(tuple(parts)) if len(parts) > 1 else parts[0] if parts else None
 
 
@@ -106,7 +112,7 @@ def _choice(part: QueryNode) -> WordChoice:
     return words if len(words) == len(parts) else ()
 
 
-def _required(
+def _split_required(
     choices: Sequence[WordChoice], languages: Sequence[str]
 ) -> tuple[list[WordChoice], list[Word]]:
     """The choices that say what is searched for, and words of those that only ask for it
@@ -138,7 +144,7 @@ def _stop_words(languages: Sequence[str], query: AbstractSet[str]) -> frozenset[
 
 
 def _bare_words(choice: WordChoice) -> list[str]:
-    return [bare(word) for word in choice if isinstance(word, Word)]
+    return [strip_marks(word) for word in choice if isinstance(word, Word)]
 
 
 def _with_days(choices: Sequence[WordChoice]) -> Iterator[WordChoice]:
@@ -147,14 +153,14 @@ def _with_days(choices: Sequence[WordChoice]) -> Iterator[WordChoice]:
     while at < len(choices):
         reading, word = None, single_word(choices[at])
         if word is not None and (
-            (first := bare(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF
+            (first := strip_marks(word))[:1].isdigit() or first.rstrip(".,") in dates.MONTH_OF
         ):
             following = [
-                bare(following_word)
+                strip_marks(following_word)
                 for following_word in map(single_word, choices[at : at + dates.LONGEST])
                 if following_word is not None
             ]
-            reading = dates.read(following)
+            reading = dates.read_date(following)
         date, count = reading or (None, 1)
         if date is None:
             yield choices[at]
@@ -167,7 +173,7 @@ def _with_dates(choice: WordChoice) -> Iterator[WordChoice]:
     """A choice, or what is around a date in a run of letters, and the date."""
     word = single_word(choice)
     located = (
-        dates.inside(analysis.fold(word.text))
+        dates.find_date_inside(analysis.fold(word.text))
         if word is not None and not word.text.isascii()
         else None
     )
@@ -189,10 +195,10 @@ def single_word(choice: WordChoice) -> Word | None:
 def is_smart(word: Word) -> bool:
     """Whether a bare word is found by its forms; one with symbols is found as it stands
     (SEARCH-50)."""
-    text = bare(word)
+    text = strip_marks(word)
     return bool(analysis.words(analysis.spread(text))) and not _MEANINGFUL.search(text)
 
 
-def bare(word: Word) -> str:
+def strip_marks(word: Word) -> str:
     """A word folded, without the marks of a sentence around it."""
     return analysis.fold(word.text.strip(SENTENCE_MARKS))

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.fit import Room, take_fitting
 
 from .found_files import FoundFiles
-from .hit_size import fitted, room_for, size_in_answer
+from .hit_size import fit_hit, room_for, size_in_answer
 from .hits import Hit, Hits, Request, Snippet
 from .remarks import remark_of
 from .second_pass import read_fields
@@ -54,7 +54,7 @@ def render_page(result: FoundFiles, request: Request) -> Hits:
         hit = render.hit(item)
         if not left.take(size_in_answer(hit)):
             if not hits:  # else a client that goes on with the next page never gets past this hit
-                hits.append(fitted(hit, room))
+                hits.append(fit_hit(hit, room))
             break
         hits.append(hit)
     following = request.offset + len(hits)
@@ -175,10 +175,12 @@ class Renderer:
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = list(put_on_pages(snippets, text, headings))
         return (
-            [self._linked(number, snippet) for snippet in snippets] if self._passages else snippets
+            [self._add_link(number, snippet) for snippet in snippets]
+            if self._passages
+            else snippets
         )
 
-    def _linked(self, number: int, snippet: Snippet) -> Snippet:
+    def _add_link(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""
         from obsidian_mcp.core.links.write_link import (
             write_path,  # what other searches need nothing of

@@ -9,7 +9,7 @@ from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query import nodes
 from obsidian_mcp.core.text.call import report_progress
 
-from .bounds import NOTHING, bounds, flagged, listed_only
+from .bounds import NOTHING, bounds, flagged_files, listed_only
 from .plan import SearchPlan
 from .snapshot import Snapshot
 from .stored_document import StoredDocument, whole_text
@@ -29,7 +29,7 @@ def retrieve(
         if alternative.expression is not None:
             files = NOTHING
             if alternative.expression:
-                matching = snapshot.rows.full_text.matching(alternative.expression)
+                matching = snapshot.rows.full_text.find_matching(alternative.expression)
                 files = listed_only(snapshot, matching)
             files = files if within is None else files & within
         if alternative.exact is not None and (files is None or files):
@@ -54,7 +54,7 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
 
     matcher, truncated, matching = (
         Matcher(query),
-        flagged(snapshot, search_document.TRUNCATED),
+        flagged_files(snapshot, search_document.TRUNCATED),
         set(),
     )
     is_part = (

@@ -74,16 +74,18 @@ class Search:
             languages = self._states.languages
             scanned = self._indexer.scan.store_matches(unindexed.weigher(query, request, languages))
             is_whole = not self._indexer.is_first_build
-            answer = partial(search.answer, notice=scanned.notice, is_whole=is_whole)
+            answer = partial(search.answer_from_rows, notice=scanned.notice, is_whole=is_whole)
             hits = self._indexer.query(answer)
             if hits.total:
                 return hits
         freshness = self._indexer.freshen()
         notice = freshness.notice if freshness.pending else None
-        answer = partial(search.answer, notice=notice, is_whole=not freshness.pending)
+        answer = partial(search.answer_from_rows, notice=notice, is_whole=not freshness.pending)
         return self._indexer.query(answer)
 
-    def alike(self, path: VaultPath, text: str, limit: int) -> tuple[list[VaultPath], str | None]:
+    def find_alike(
+        self, path: VaultPath, text: str, limit: int
+    ) -> tuple[list[VaultPath], str | None]:
         """Return the visible files that are most like one, by vectors or words, and a sentence if
         the index is not whole (SEARCH-90)."""
         self._indexer.complete()
@@ -92,7 +94,7 @@ class Search:
         if self._like is not None:
             paths = [near.path for near in self._like(path, limit)]
         if not paths:
-            paths = self._indexer.query(lambda rows: similar.alike(rows, text, limit))
+            paths = self._indexer.query(lambda rows: similar.find_alike_by_words(rows, text, limit))
         visible = [path for path in paths if self._catalog.get(path) and not hidden.match(path)]
         return visible, notice
 

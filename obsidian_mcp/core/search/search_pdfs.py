@@ -16,7 +16,7 @@ from obsidian_mcp.core.query.nodes import (
 )
 from obsidian_mcp.core.text.vault_path import is_pdf
 
-from .hits import Request, wanted
+from .hits import Request, request_filter
 from .snapshot import Snapshot
 from .unsearched import describe_problems
 
@@ -58,7 +58,7 @@ def describe_unread(
 ) -> str | None:
     """Say of PDFs that they are not read yet, and where a search found nothing, of others that they
     are not readable. `file_count`: how many files it found."""
-    is_wanted, sentences = wanted(request), []
+    is_wanted, sentences = request_filter(request), []
     unread = sum(is_pdf(entry.path) and is_wanted(entry) for entry in snapshot.table.others)
     if unread and (background.is_reading or not file_count):
         pdfs = "PDF is" if unread == 1 else "PDFs are"

@@ -37,7 +37,7 @@ class NearDuplicates(NamedTuple):
     """Whether all texts were compared."""
 
 
-def alike(rows: Rows, text: str, limit: int) -> list[VaultPath]:
+def find_alike_by_words(rows: Rows, text: str, limit: int) -> list[VaultPath]:
     """Return the files that share the note's words, the most alike first by BM25 over any of them
     (SEARCH-90)."""
     empty = ASKING.union(*STOP_WORDS.values())

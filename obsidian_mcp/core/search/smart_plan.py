@@ -19,8 +19,8 @@ from .reading import (
     SENTENCE_MARKS,
     PlanAlternative,
     WordChoice,
-    bare,
     single_word,
+    strip_marks,
 )
 from .term import ACCENTS, FORM, SAME, Term, without_gaps
 
@@ -49,7 +49,7 @@ def smart_plan(
         expression = all_words if expanded else None
         if wide and expanded:
             complete += [f"({all_words})"] if all_words else []
-            expanded += list(_in_other_words(expanded, group.spoken, lexicon))
+            expanded += list(_synonym_terms(expanded, group.spoken, lexicon))
             expression = " OR ".join(_expressions(expanded))
         terms += expanded
         alternatives.append(Alternative(expression, group.strict if wide else group.exact))
@@ -62,7 +62,7 @@ def smart_plan(
         tuple([part.exact for part in alternatives if part.exact is not None]),
         tuple(_light_terms(read, lexicon)),
         wide,
-        tuple(_missing(read, lexicon)) if wide else (),
+        tuple(_missing_words(read, lexicon)) if wide else (),
         complete=" OR ".join(complete),
     )
 
@@ -71,7 +71,7 @@ def _expressions(terms: Sequence[Term]) -> list[str]:
     return [f"({term.expression})" for term in terms if term.expression]
 
 
-def _in_other_words(
+def _synonym_terms(
     terms: Sequence[Term], spoken: Sequence[str], lexicon: Lexicon
 ) -> Iterator[Term]:
     """What the vault has of other words for some terms, and for two words that say something
@@ -79,22 +79,22 @@ def _in_other_words(
     for term in terms:
         spellings = set(term.variants)
         for words in synonyms.find((term.text,), lexicon.languages):
-            synonym = _other(words, term.text, lexicon)
+            synonym = _synonym_term(words, term.text, lexicon)
             if synonym.phrases or not spellings.issuperset(synonym.variants):
                 yield synonym
             spellings.update(synonym.variants)
     for pair in pairwise(spoken):
         for words in synonyms.find(pair, lexicon.languages):
-            yield _other(words, " ".join(pair), lexicon)
+            yield _synonym_term(words, " ".join(pair), lexicon)
 
 
-def _other(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> Term:
+def _synonym_term(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> Term:
     if len(words) > 1:
         return Term(" ".join(words), {}, {words: SAME}, instead_of=instead_of)
     return Term(words[0], lexicon.variants(words[0]), instead_of=instead_of)
 
 
-def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]:
+def _missing_words(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]:
     """The words, as in the query, that no note has."""
     for word in (
         word
@@ -102,7 +102,7 @@ def _missing(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]
         for choice in group.loose
         if (word := single_word(choice)) is not None
     ):
-        parts = without_gaps(analysis.parse_sought_words(bare(word)).words)
+        parts = without_gaps(analysis.parse_sought_words(strip_marks(word)).words)
         if len(parts) == 1 and analysis.is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
             yield word.text.strip(SENTENCE_MARKS)
 
@@ -122,7 +122,9 @@ def _one_of(choice: WordChoice, lexicon: Lexicon, wide: bool) -> Term:
             variants = {**term.variants, **variants}
             phrases = {**term.phrases, **phrases}
     return Term(
-        " ".join([bare(part) for part in choice if isinstance(part, Word)]), variants, phrases
+        " ".join([strip_marks(part) for part in choice if isinstance(part, Word)]),
+        variants,
+        phrases,
     )
 
 
@@ -135,28 +137,32 @@ def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term
 def expand(word: Word, lexicon: Lexicon, *, wide: bool = False) -> list[Term]:
     """The terms for a word, all needed. `wide`: parts of words count, and near words for one that
     no note has."""
-    text = bare(word)
+    text = strip_marks(word)
     sought = analysis.parse_sought_words(text).words
     parts = without_gaps(sought)
     if len(parts) == 1 and analysis.is_spaced(parts[0][0]):
         variants = lexicon.variants(parts[0])
         if wide:
-            variants = lexicon.near(parts[0]) if lexicon.has_compounds or not variants else variants
+            variants = (
+                lexicon.find_near_words(parts[0])
+                if lexicon.has_compounds or not variants
+                else variants
+            )
             if not variants and (compound := lexicon.compound(parts[0])):
                 return [Term(part, found) for part, found in compound]
         return [Term(text, variants, _humps(word.text.strip(SENTENCE_MARKS)))]
     if any(not analysis.is_spaced(part[0]) for part in parts):
-        return _unspaced(text, sought, lexicon, wide)
+        return _unspaced_terms(text, sought, lexicon, wide)
     if not wide:
-        return [_joined(text, sought, lexicon)]
+        return [_joined_term(text, sought, lexicon)]
     # `node.js`: from here on its parts may stand apart
     return [
-        Term(part, lexicon.variants(part) or lexicon.near(part))
+        Term(part, lexicon.variants(part) or lexicon.find_near_words(part))
         for part in _without_articles(text, parts)
     ]
 
 
-def _joined(text: str, sought: tuple[str, ...], lexicon: Lexicon) -> Term:
+def _joined_term(text: str, sought: tuple[str, ...], lexicon: Lexicon) -> Term:
     """Words with something between that is no space (SEARCH-55)."""
     parts = without_gaps(sought)
     usual = analysis.parse_sought_words(_usual_width(text)).words
@@ -187,7 +193,7 @@ def _humps(text: str) -> dict[tuple[str, ...], float]:
     return {humps: FORM, with_gaps: FORM}
 
 
-def _unspaced(text: str, sought: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
+def _unspaced_terms(text: str, sought: tuple[str, ...], lexicon: Lexicon, wide: bool) -> list[Term]:
     """Letters of scripts without spaces between words, perhaps with others among them
     (SEARCH-54)."""
     parts = without_gaps(sought)

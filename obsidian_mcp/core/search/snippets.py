@@ -72,11 +72,15 @@ def choose(
         part = _part_of(headings, start)
         if passages and start >= body:
             line, start, end = start, *_passage(text, start, body)
-            excerpt, marks = around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
+            excerpt, marks = cut_around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
             part = _part_of(headings, end)
         else:
-            excerpt, marks = around(text, start, places_in[start])
-        heading = cut_text(_valid(part.text), HEADING_CHARACTERS) if part and part.level else None
+            excerpt, marks = cut_around(text, start, places_in[start])
+        heading = (
+            cut_text(_replace_invalid(part.text), HEADING_CHARACTERS)
+            if part and part.level
+            else None
+        )
         card = part.text if part and not part.level else None
         number += text.count("\n", counted, start)
         counted = start
@@ -133,16 +137,17 @@ def _best_lines(lines: Mapping[int, Mapping[int, float]], limit: int) -> Sequenc
         first_with = {term: start for start in reversed(ordered) for term in lines[start]}
         candidates = dict.fromkeys([*ordered[:limit], *first_with.values()])
         pairs = [
-            (_together(lines, pair), -n, pair) for n, pair in enumerate(combinations(candidates, 2))
+            (_sum_weights(lines, pair), -n, pair)
+            for n, pair in enumerate(combinations(candidates, 2))
         ]
         best = list(max(pairs)[2])
     while len(best) < limit:
         candidates_left = [start for start in ordered if start not in best]
-        best.append(max(candidates_left, key=lambda start: _together(lines, (*best, start))))
+        best.append(max(candidates_left, key=lambda start: _sum_weights(lines, (*best, start))))
     return best[:limit]
 
 
-def _together(
+def _sum_weights(
     lines: Mapping[int, Mapping[int, float]], chosen: Iterable[int]
 ) -> tuple[float, float]:
     """What lines have, each word once; and with every word in every line."""
@@ -177,7 +182,7 @@ def put_on_pages(
         yield replace(snippet, line=snippet.line - above(page), page=page, card=None)
 
 
-def around(
+def cut_around(
     text: str, start: int, places: Sequence[HitPlace], end: int = -1, limit: int = LINE_CHARACTERS
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
     """Return the line beginning at `start`, or the text up to `end`, of a long one the part that
@@ -199,7 +204,7 @@ def around(
     zero, high = first + len(part) - len(part.lstrip()) - low, low + len(excerpt)
     clipped = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
     marks = tuple(sorted([(begin, stop) for begin, stop in clipped if begin < stop]))
-    excerpt = _valid(excerpt)
+    excerpt = _replace_invalid(excerpt)
     if is_cut or last < end:
         excerpt = mark_excerpt(excerpt, cut_before=is_cut, cut_after=last < end)
     return excerpt, marks
@@ -227,6 +232,6 @@ def _densest(places: Sequence[HitPlace], width: int) -> int:
     return densest
 
 
-def _valid(text: str) -> str:
+def _replace_invalid(text: str) -> str:
     """A text of the same length; bytes that are not UTF-8 are U+FFFD (SEARCH-71)."""
     return text if text.isascii() else _SURROGATE.sub("\ufffd", text)

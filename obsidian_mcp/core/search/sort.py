@@ -69,7 +69,7 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
         )
 
 
-def ordered(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
+def sort_items(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Item]:
     """The items in an order, those without a value last in either direction (SEARCH-67). Raises:
     InvalidArguments."""
     check(snapshot, by.facet)
@@ -96,19 +96,19 @@ def _key(
             times = snapshot.signals.read_times(items)
             return lambda item: times.get(item.path, 0)
         case "name":
-            return lambda item: _natural(basename(item.path))
+            return lambda item: _natural_key(basename(item.path))
         case "tag":
             tags_ = tags_of(snapshot, items)
             return lambda item: (
-                min(map(_natural, tags_[item.number])) if item.number in tags_ else None
+                min(map(_natural_key, tags_[item.number])) if item.number in tags_ else None
             )
         case "property":
             values = snapshot.signals.read_values(by.property, items)
             return lambda item: _value_key(values[item.number]) if item.number in values else None
-    return lambda item: tuple(map(_natural, item.path.split("/")))
+    return lambda item: tuple(map(_natural_key, item.path.split("/")))
 
 
-def _natural(text: str) -> Key:
+def _natural_key(text: str) -> Key:
     """As people order texts, numbers by their value: `Note 2` before `Note 10`."""
     return collation_key(text[:COMPARED_CHARACTERS])
 
@@ -121,7 +121,7 @@ def _value_key(value: object) -> Key | None:
         case int() | float():
             return None if math.isnan(value) else (0, value)
         case str():
-            return 1, _natural(value)
+            return 1, _natural_key(value)
         case [first, *_]:
             return _value_key(first)
     return None
@@ -138,14 +138,14 @@ def shown_values(
         case "property":
             values = snapshot.signals.read_values(by.property, items)
             texts = {
-                number: cut_text(in_one_line(value), VALUE_CHARACTERS)
+                number: cut_text(to_one_line(value), VALUE_CHARACTERS)
                 for number, value in values.items()
             }
             return lambda item: texts.get(item.number)
         case "tag":
             tags_ = tags_of(snapshot, items)
             return lambda item: (
-                min(tags_[item.number], key=_natural) if item.number in tags_ else None
+                min(tags_[item.number], key=_natural_key) if item.number in tags_ else None
             )
     return lambda _: None
 
@@ -164,14 +164,14 @@ def tags_of(snapshot: Snapshot, items: Sequence[Item]) -> Mapping[int | None, Se
     return {number: [f"#{spelled[key]}" for key in keys] for number, keys in keys_by_file.items()}
 
 
-def in_one_line(value: object) -> str:
+def to_one_line(value: object) -> str:
     """The value of a property in one line."""
     if isinstance(value, str):
         text = value
     elif isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
         text = str(int(value))
     elif isinstance(value, list):
-        text = ", ".join(map(in_one_line, value))
+        text = ", ".join(map(to_one_line, value))
     else:
         text = json.dumps(value, ensure_ascii=False, default=str)
     return " ".join(text.split())

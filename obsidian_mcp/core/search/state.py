@@ -55,7 +55,7 @@ class SearchStates:
             last = self._state
             if (last.stamp, last.generation, last.filters) == (rows.stamp, generation, filters):
                 return last
-            files = self._files.at(rows)
+            files = self._files.numbered_files(rows)
             table = last.table
             if last.files is not files or last.filters is not filters:
                 table = table_of(
@@ -63,7 +63,7 @@ class SearchStates:
                 )
             is_same_index = last.stamp is not None and last.stamp.identity == rows.stamp.identity
             words = last.words if is_same_index else Vocabulary()
-            words = vocabulary.grown(words, rows.full_text)
+            words = vocabulary.extend_vocabulary(words, rows.full_text)
             self._state = SearchState(rows.stamp, generation, files, filters, table, words, {})
             return self._state
 

@@ -13,7 +13,7 @@ from obsidian_mcp.core.query.document import Document, DocumentKind, Structure
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import AppError
 
-from .bounds import flagged
+from .bounds import flagged_files
 from .snapshot import Snapshot
 
 _field_mark = re.compile(r"[*_~`]*\s*::\s*").match
@@ -51,7 +51,7 @@ class StoredDocument(Document):
         self.number = number
         self._snapshot = snapshot
         self._packed = packed
-        self._rows = partial(snapshot.rows.of_file, number)
+        self._rows = partial(snapshot.rows.rows_of_file, number)
 
     @cached_property
     def structure(self) -> Structure:
@@ -68,7 +68,7 @@ class StoredDocument(Document):
 
     @cached_property
     def text_tags(self) -> Sequence[tuple[str, Span]]:
-        if self.kind == "canvas" or self.number in flagged(
+        if self.kind == "canvas" or self.number in flagged_files(
             self._snapshot, search_document.TRUNCATED
         ):
             return super().text_tags

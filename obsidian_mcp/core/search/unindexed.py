@@ -14,8 +14,8 @@ from obsidian_mcp.core.text import analysis
 from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .hits import Request, wanted
-from .reading import PlanAlternative, WordChoice, bare, read_groups
+from .hits import Request, request_filter
+from .reading import PlanAlternative, WordChoice, read_groups, strip_marks
 
 _ACCENTS = re.compile(b"[\xc3-\xd4]")
 """Begins letters that are written with two bytes: accented ones, Greek and Cyrillic, which have
@@ -25,12 +25,12 @@ capitals too."""
 def weigher(query: QueryNode, request: Request, languages: Sequence[str]) -> Weigh:
     """The function from a file and its bytes to the share of the query in it, 0 to 1; forms count
     by their start."""
-    is_wanted = wanted(request)
-    weigh = _smart(query, languages) if request.match == "smart" else _exact(query)
+    is_wanted = request_filter(request)
+    weigh = _smart(query, languages) if request.match == "smart" else _exact_weigher(query)
     return lambda entry, data: weigh(entry, data) if is_wanted(entry) else 0.0
 
 
-def _exact(query: QueryNode) -> Weigh:
+def _exact_weigher(query: QueryNode) -> Weigh:
     from obsidian_mcp.core.query.evaluate import Matcher  # 5 ms to import
 
     matcher = Matcher(query)
@@ -66,7 +66,7 @@ def _alternative(
     group: PlanAlternative, languages: Sequence[str]
 ) -> Callable[[FileEntry, bytes, bytes], float]:
     beginnings = [_beginnings(choice, languages) for choice in group.loose]
-    strict = _exact(group.strict) if group.strict is not None else None
+    strict = _exact_weigher(group.strict) if group.strict is not None else None
 
     def weigh(entry: FileEntry, data: bytes, text: bytes) -> float:
         having = sum(any(beginning in text for beginning in choice) for choice in beginnings)
@@ -86,7 +86,7 @@ def _beginnings(choice: WordChoice, languages: Sequence[str]) -> list[bytes]:
         word
         for part in choice
         if isinstance(part, Word)
-        for word in analysis.parse_sought_words(bare(part)).words
+        for word in analysis.parse_sought_words(strip_marks(part)).words
     ]
     return [
         analysis.Family(word, languages).beginning.encode()

@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import too_large
 from obsidian_mcp.core.text.vault_path import VaultPath, is_pdf
 
-from .bounds import flagged
+from .bounds import flagged_files
 from .snapshot import Snapshot
 
 MOST_PROBLEMS = 5
@@ -27,8 +27,8 @@ def note_unsearched(
     Without it, an exact search that lacks a note of 65 MB would be taken for one of all notes.
     `within`: the files that the search is about; None for all.
     """
-    unreadable = snapshot.rows.unreadable()
-    cut = flagged(snapshot, search_document.TRUNCATED)
+    unreadable = snapshot.rows.unreadable_files()
+    cut = flagged_files(snapshot, search_document.TRUNCATED)
     if not (unreadable or cut) or not asks_of_text(query):
         return snapshot
     problems = dict(_describe_unreadable(snapshot, unreadable))

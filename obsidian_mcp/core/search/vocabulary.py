@@ -20,7 +20,9 @@ class Vocabulary(NamedTuple):
     accented: bytes = b"\n"
     """Lines of the words with accents: the plain form, a tab, the word."""
 
-    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
+    def words_containing(
+        self, part: str, *, from_start: bool = False, to_end: bool = False
+    ) -> list[str]:
         """Return the words that contain `part`: at their beginning, their end, as a whole, or
         anywhere (SEARCH-31)."""
         return _lines_with(self.words, part + "\n" * to_end, from_start=from_start)
@@ -43,7 +45,7 @@ class Vocabulary(NamedTuple):
         lines = _lines_with(self.accented, part + "\t" * to_end, from_start=from_start)
         return [word for bare, _, word in (line.partition("\t") for line in lines) if part in bare]
 
-    def matching(self, expression: RegExp) -> list[str]:
+    def words_matching(self, expression: RegExp) -> list[str]:
         """Return the words that an expression without anchors matches in part (SEARCH-33). Raises:
         OperationTimeout."""
         text, words, at = self.words.decode(), [], 0
@@ -69,7 +71,7 @@ def _lines_with(lines: bytes, part: str, *, from_start: bool) -> list[str]:
     return matching
 
 
-def grown(vocabulary: Vocabulary, full_text: FullText) -> Vocabulary:
+def extend_vocabulary(vocabulary: Vocabulary, full_text: FullText) -> Vocabulary:
     """Return the vocabulary with the words that the index has got since (SEARCH-34)."""
     new = full_text.words_since(vocabulary.last)
     if new is None:

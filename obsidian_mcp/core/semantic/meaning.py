@@ -109,7 +109,7 @@ class Meaning:
         self._vectors.nearest(vector, 1)
         self._is_ready = True
 
-    def pending(self) -> list[VaultPath]:
+    def pending_notes(self) -> list[VaultPath]:
         """Return the notes to embed, without those that the model refused, and forget notes that
         are gone or hidden."""
         visible = {path for path in self._visible() if is_note(path)}
@@ -157,13 +157,13 @@ class Meaning:
     def complete(self) -> int:
         """Embed everything that is pending; return how many notes these were. Raises:
         SemanticUnavailable."""
-        paths = self.pending()
+        paths = self.pending_notes()
         for count, path in enumerate(paths):
             report_progress(count, len(paths), "Embedding")
             self.embed([path])
         return len(paths) - len(self.refused.keys() & set(paths))
 
-    def near(self, text: str, limit: int) -> list[Near]:
+    def find_by_meaning(self, text: str, limit: int) -> list[Near]:
         """Return the notes that mean most nearly what a text says; none while the model is not
         ready (SEM-04)."""
         if not self._is_ready:
@@ -180,7 +180,7 @@ class Meaning:
         self.stop()
         self._vectors.close()
 
-    def like(self, path: VaultPath, limit: int) -> list[Near]:
+    def find_alike_by_vectors(self, path: VaultPath, limit: int) -> list[Near]:
         """Return the notes that are most like one; none if it has no vectors, or they cannot be
         used."""
         try:

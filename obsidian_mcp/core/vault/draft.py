@@ -69,7 +69,7 @@ class DraftVault(Vault):
             self.asks_index = True
             # what the copy lacks would be indexed in the draft, for nobody else (INDEX-43)
             vault.indexer.complete()
-            return vault.indexer.index.copied()
+            return vault.indexer.index.copy_to_memory()
 
         super().__init__(
             vault.name,

@@ -175,7 +175,9 @@ class Vault(VaultFiles):
 
         indexer = self.indexer  # which knows what `meaning` is
         near, like = (
-            (self.meaning.near, self.meaning.like) if self.meaning is not None else (None, None)
+            (self.meaning.find_by_meaning, self.meaning.find_alike_by_vectors)
+            if self.meaning is not None
+            else (None, None)
         )
 
         read, filters = self._read_bytes, self._filters
@@ -261,7 +263,7 @@ class Vault(VaultFiles):
             unnoticed = self.look_for(disk) or self.look_for(disk + NOTE_EXTENSION)
             if unnoticed is not None:
                 return unnoticed, None
-        answer = self.graph.by_alias(raw)
+        answer = self.graph.notes_with_alias(raw)
         aliased = [
             entry
             for alias_path in answer.value

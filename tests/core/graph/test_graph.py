@@ -42,7 +42,7 @@ def path(name: str) -> VaultPath:
 
 def test_outgoing_links_come_in_order_with_their_targets(linked: MemoryVault) -> None:
     """INDEX-30"""
-    found = linked.graph.outgoing(path("Home.md")).value
+    found = linked.graph.outgoing_links(path("Home.md")).value
     assert [(found_link.link.kind, found_link.link.path, found_link.target) for found_link in found] == [
         ("link", "Alpha", "Alpha.md"),
         ("link", "Beta", "Projects/Beta.md"),
@@ -113,7 +113,7 @@ def test_a_link_is_among_the_backlinks_of_the_file_it_leads_to(link: str, found:
     )
     for made in vault(files | {"b/s.md": link}):
         assert [found_link.source for found_link in made.graph.backlinks(path(found)).value] == ["b/s.md"]
-        assert [found_link.target for found_link in made.graph.outgoing(path("b/s.md")).value] == [found]
+        assert [found_link.target for found_link in made.graph.outgoing_links(path("b/s.md")).value] == [found]
         assert made.graph.link_maps().value.resolved[path("b/s.md")] == {found: 1}
 
 
@@ -149,7 +149,7 @@ def test_link_maps_have_the_shape_of_the_app(linked: MemoryVault) -> None:
 
 def test_unresolved_names_are_counted_without_md_and_subpath() -> None:
     for made in vault({"a.md": "[[broken - x.md#h]] [[broken - x.md#h]] [[Al]]", "b.md": "---\naliases: [Al]\n---\n"}):
-        assert made.graph.unresolved().value == (
+        assert made.graph.unresolved_links().value == (
             Unresolved("Al", {path("a.md"): 1}),
             Unresolved("broken - x", {path("a.md"): 2}),
         )
@@ -157,7 +157,7 @@ def test_unresolved_names_are_counted_without_md_and_subpath() -> None:
 
 def test_links_of_hidden_files_count_for_backlinks_and_not_as_unresolved(linked: MemoryVault) -> None:
     """INDEX-33"""
-    assert [link.name for link in linked.graph.unresolved().value] == ["Nowhere"]
+    assert [link.name for link in linked.graph.unresolved_links().value] == ["Nowhere"]
     assert linked.graph.orphans().value == ("Projects/Gamma.md",)
     assert [use.tag for use in linked.graph.tags().value] == []
 
@@ -221,7 +221,7 @@ def test_a_tag_counts_for_the_tags_above_it() -> None:
 @pytest.mark.parametrize("tag", ["#A", "a", "A/"])
 def test_notes_of_a_tag_are_those_of_its_descendants_too(tag: str) -> None:
     for made in vault({"1.md": "#a/b", "2.md": "#ab #a-b #b", "3.md": "x\n\n#a #A/c", "4.md": "---\ntags: a\n---\n"}):
-        found = made.graph.tagged(tag).value
+        found = made.graph.files_with_tag(tag).value
         assert [(note.path, [(fact.tag, fact.line) for fact in note.tags]) for note in found] == [
             ("1.md", [("a/b", 0)]),
             ("3.md", [("a", 2), ("A/c", 2)]),
@@ -260,5 +260,5 @@ def test_an_alias_finds_its_notes_in_any_case_and_normal_form() -> None:
         "caf\u00e9.md": "",
     }
     for made in vault(files):
-        assert made.graph.by_alias("cafe\u0301 ").value == ("a.md", "b.md")
-        assert made.graph.by_alias("nobody").value == ()
+        assert made.graph.notes_with_alias("cafe\u0301 ").value == ("a.md", "b.md")
+        assert made.graph.notes_with_alias("nobody").value == ()

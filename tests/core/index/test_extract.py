@@ -139,7 +139,7 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
     }
     with MemoryVault({"c.canvas": json.dumps(canvas), "Sub/N#1.md": "#t", "Sub/N.md": "", "N.md": ""}) as vault:
         vault.indexer.begin()
-        found = vault.graph.outgoing(vault.catalog.entry("c.canvas").path).value
+        found = vault.graph.outgoing_links(vault.catalog.entry("c.canvas").path).value
         assert [(fact.link.at, fact.target) for fact in found] == [("nodes.a", "Sub/N#1.md"), ("nodes.b", "N.md")]
         assert list(vault.graph.contexts(found)) == ["Sub/N#1.md", "see [[N]] #t"]
         back = vault.graph.backlinks(vault.catalog.entry("Sub/N#1.md").path).value
@@ -150,7 +150,7 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
             "N.md": 1,
         }
         assert [(use.tag, use.files) for use in vault.graph.tags().value] == [("t", 1)]
-        assert [fact.path for fact in vault.graph.tagged("t").value] == ["Sub/N#1.md", "c.canvas"]
+        assert [fact.path for fact in vault.graph.files_with_tag("t").value] == ["Sub/N#1.md", "c.canvas"]
 
 
 @pytest.mark.parametrize(

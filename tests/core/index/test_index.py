@@ -77,16 +77,16 @@ def do(vault: MemoryVault, kind: str, name: str, what: str | bytes) -> None:
 def answers(graph: Graph, paths: list[VaultPath]) -> dict[str, Any]:
     return {
         "maps": graph.link_maps().value,
-        "unresolved": graph.unresolved().value,
+        "unresolved": graph.unresolved_links().value,
         "orphans": graph.orphans(attachments=True).value,
         "dead ends": graph.dead_ends().value,
         "tags": graph.tags().value,
-        "tagged": graph.tagged("one").value,
+        "tagged": graph.files_with_tag("one").value,
         "properties": graph.properties().value,
-        "alias": graph.by_alias("BEE").value,
+        "alias": graph.notes_with_alias("BEE").value,
         "warnings": graph.warnings().value,
         "backlinks": {path: graph.backlinks(path).value for path in paths},
-        "outgoing": {path: graph.outgoing(path).value for path in paths if is_note(path)},
+        "outgoing": {path: graph.outgoing_links(path).value for path in paths if is_note(path)},
         "near": {path: graph.neighbours(path, 2).value for path in paths},
     }
 
@@ -108,7 +108,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             fresh.index.database.begin_anew()
             apply(fresh.index, vault.contents())
             assert dump(vault.index) == dump(fresh.index)
-            assert vault.index.outdated(vault.catalog) == fresh.index.outdated(vault.catalog)
+            assert vault.index.find_outdated(vault.catalog) == fresh.index.find_outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
             graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), FileNumbers(vault.catalog))
             assert answers(vault.graph, paths) == answers(graph, paths)
@@ -123,7 +123,7 @@ def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
     with first.opened_again(tmp_path / "index.db") as second:
         second.indexer.begin()
 
-        assert second.indexer.pending() == {}
+        assert second.indexer.pending_files() == {}
         assert [link.source for link in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
         assert second.reads == []
 
@@ -145,9 +145,9 @@ def test_another_spelling_of_the_same_path_is_another_file() -> None:
         (entry,) = vault.catalog
         other = entry._replace(disk="\u00e9.md")
 
-        assert vault.index.outdated([entry]).changed == ()
-        assert vault.index.outdated([other]).changed == (other,)
-        assert vault.index.stale([other]) == [other]
+        assert vault.index.find_outdated([entry]).changed == ()
+        assert vault.index.find_outdated([other]).changed == (other,)
+        assert vault.index.find_stale([other]) == [other]
 
 
 def test_a_record_of_a_file_that_is_no_longer_so_is_left_out() -> None:
@@ -189,7 +189,7 @@ def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
         vault.indexer.complete()
         assert [link.source for link in vault.graph.backlinks(VaultPath("b.md")).value] == ["a.md", "c.md"]
         assert vault.graph.warnings().value == {"b.md": (UNSTORABLE,)}
-        assert vault.indexer.pending() == {}
+        assert vault.indexer.pending_files() == {}
         search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(()))
         found = search.find(Request("odd", "exact"))
         assert ([hit.path for hit in found.hits], found.incomplete) == (["b.md"], None)

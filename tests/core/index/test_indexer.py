@@ -47,7 +47,7 @@ class Held:
             batch = self._indexer.take()
             if batch is None:
                 return
-            self._indexer.done(batch, self._indexer.ingest(batch))
+            self._indexer.finish_batch(batch, self._indexer.ingest(batch))
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_up_to_so_many_changed_files_are_stored_before_the_answer(large: MemoryV
 
     assert len(answer.value) == FRESH_FILES + 1
     assert (answer.freshness, answer.notice) == (CURRENT, None)
-    assert large.indexer.pending() == {}
+    assert large.indexer.pending_files() == {}
     assert background.wakes == 0
 
 
@@ -124,7 +124,7 @@ def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: Me
         asked = thread.submit(ask)
         for _ in range(4):  # it has waited longer than for another program
             assert reported.acquire(timeout=30)
-        large.indexer.done(batch, large.indexer.ingest(batch))
+        large.indexer.finish_batch(batch, large.indexer.ingest(batch))
         answer = asked.result(30)
     assert {use.tag: use.files for use in answer.value}["new"] == FRESH_FILES
     assert answer.freshness == CURRENT
@@ -193,7 +193,7 @@ def test_a_build_that_is_soon_whole_is_waited_for_to_its_end(
 def test_the_newest_files_are_indexed_first(large: MemoryVault) -> None:
     """INDEX-41"""
     Held(large).store(1)
-    assert set(large.indexer.pending()) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
+    assert set(large.indexer.pending_files()) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
 
 
 def test_the_first_batches_of_a_build_are_small(large: MemoryVault) -> None:
@@ -201,7 +201,7 @@ def test_the_first_batches_of_a_build_are_small(large: MemoryVault) -> None:
     sizes = []
     while batch := large.indexer.take():
         sizes.append(len(batch.entries))
-        large.indexer.done(batch, large.indexer.ingest(batch))
+        large.indexer.finish_batch(batch, large.indexer.ingest(batch))
     assert sizes == [32, 32, 64, 128, 256, 89]
     assert max(sizes) < BATCH_FILES
 
@@ -228,14 +228,14 @@ def test_without_a_background_a_question_stores_everything_itself(large: MemoryV
     answer = large.graph.tags()
 
     assert [(use.tag, use.files) for use in answer.value] == [("t0", MANY // 3), ("t1", MANY // 3), ("t2", MANY // 3)]
-    assert large.indexer.pending() == {}
+    assert large.indexer.pending_files() == {}
     assert answer.notice is None
 
 
 def test_what_one_file_says_is_read_from_it_while_it_is_pending(large: MemoryVault) -> None:
     """INDEX-20"""
     Held(large)
-    answer = large.graph.outgoing(VaultPath("007.md"))
+    answer = large.graph.outgoing_links(VaultPath("007.md"))
 
     assert [(found.target, found.link.original) for found in answer.value] == [("008.md", "[[008]]")]
     assert answer.notice is None
@@ -266,7 +266,7 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     building.start()
     large.indexer.complete()
     building.join(30)
-    assert large.indexer.pending() == {}
+    assert large.indexer.pending_files() == {}
 
 
 @pytest.mark.parametrize("limit", [Deadline(1.0), None])
@@ -311,14 +311,14 @@ def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 4
         vault.indexer.complete()
-        assert list(vault.indexer.pending()) == ["a.md"]
+        assert list(vault.indexer.pending_files()) == ["a.md"]
         vault.changes = 4
         answer = vault.graph.tags()
         assert answer.notice == "1 changed file is not in the index yet; this answer shows what was indexed before."
         vault.look()
         assert sources(vault, "c.md") == ["a.md"]
         assert sources(vault, "b.md") == []
-        assert vault.indexer.pending() == {}
+        assert vault.indexer.pending_files() == {}
 
 
 def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None:
@@ -337,10 +337,10 @@ def test_a_file_that_did_not_hold_still_is_tried_again_when_it_is_reported() -> 
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 2
         vault.indexer.complete()
-        assert list(vault.indexer.pending()) == ["a.md"]
+        assert list(vault.indexer.pending_files()) == ["a.md"]
         vault.look()
         vault.indexer.complete()
-        assert vault.indexer.pending() == {}
+        assert vault.indexer.pending_files() == {}
 
 
 def test_nothing_is_kept_of_a_file_that_was_deleted() -> None:
@@ -364,7 +364,7 @@ def test_a_file_that_vanished_loses_no_neighbour() -> None:
         assert sources(vault, "a.md") == ["b.md", "c.md"] or sources(vault, "a.md") == ["c.md"]
         vault.look()
         assert sources(vault, "a.md") == ["c.md"]
-        assert vault.indexer.pending() == {}
+        assert vault.indexer.pending_files() == {}
 
 
 def test_an_unreadable_file_has_a_warning_and_is_tried_at_the_next_start() -> None:
@@ -374,7 +374,7 @@ def test_an_unreadable_file_has_a_warning_and_is_tried_at_the_next_start() -> No
         vault.indexer.begin()
         assert vault.graph.warnings().value == {"a.md": ("The system does not allow reading 'a.md'.",)}
         assert sources(vault, "a.md") == ["b.md"]
-        assert vault.indexer.pending() == {}
+        assert vault.indexer.pending_files() == {}
 
         del vault.broken["a.md"]
         vault.indexer.begin()
@@ -398,8 +398,8 @@ def test_what_is_noted_while_the_files_are_compared_is_not_lost() -> None:
 
         other = Indexer(vault.index, entries, vault.read, vault.stat)
         other.begin()
-        assert sorted(other.pending()) == ["a.md", "c.md"]
-        assert other.pending()[VaultPath("a.md")].size == len("[[c]]")
+        assert sorted(other.pending_files()) == ["a.md", "c.md"]
+        assert other.pending_files()[VaultPath("a.md")].size == len("[[c]]")
 
 
 def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) -> None:
@@ -420,7 +420,7 @@ def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large:
     refused = large.indexer.ingest(batch)
     large.index.database.begin_anew()
     assert large.indexer.is_behind
-    large.indexer.done(batch, refused)
+    large.indexer.finish_batch(batch, refused)
     background.store()
     assert sum(use.files for use in large.graph.tags().value) == MANY
 
@@ -449,7 +449,7 @@ def test_what_another_program_has_indexed_is_not_read_again(large: MemoryVault, 
         second.indexer.complete()
 
         assert second.reads == []
-        assert second.indexer.pending() == {}
+        assert second.indexer.pending_files() == {}
 
 
 class Blocking(MemoryVault):
@@ -501,7 +501,7 @@ def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
     assert after["links"] == before["links"]
     assert after["files"] != before["files"]
     assert large.indexer.query(lambda rows: rows.stamp) == stamp  # nothing was parsed and stored anew
-    assert large.index.outdated(large.catalog).changed == ()
+    assert large.index.find_outdated(large.catalog).changed == ()
 
 
 def test_questions_and_changes_in_many_threads_agree_in_the_end(large: MemoryVault) -> None:
@@ -528,7 +528,7 @@ def test_questions_and_changes_in_many_threads_agree_in_the_end(large: MemoryVau
     with MemoryVault() as fresh:
         apply(fresh.index, large.contents())
         assert dump(large.index) == dump(fresh.index)
-        assert Indexer(fresh.index, lambda: list(large.catalog), large.read).pending() == {}
+        assert Indexer(fresh.index, lambda: list(large.catalog), large.read).pending_files() == {}
 
 
 class Flooding(MemoryVault):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from obsidian_mcp.core.search.groups import GROUP_CHARACTERS, grouping
+from obsidian_mcp.core.search.groups import GROUP_CHARACTERS, parse_facet
 from obsidian_mcp.core.search.hits import Grouped, Hits, Request, Snippet
 from obsidian_mcp.core.search.sort import VALUE_CHARACTERS, order
 
@@ -18,7 +18,7 @@ def found(notes: Mapping[str, str | bytes], request: Request) -> Hits:
 
 def grouped(notes: Mapping[str, str | bytes], request: Request, by: str) -> Grouped:
     with indexed(notes) as vault:
-        answer = search_of(vault).find(request, None, grouping(by))
+        answer = search_of(vault).find(request, None, parse_facet(by))
     assert isinstance(answer, Grouped)
     return answer
 
@@ -115,7 +115,7 @@ def test_files_are_sorted_and_grouped_by_their_modification_time() -> None:
         vault.write("A.md", "owl")
         vault.look()
         assert [hit.path for hit in search.find(Request("owl", order=order("modified"))).hits] == ["A.md", "B.md"]
-        found = search.find(Request("owl"), None, grouping("modified"))
+        found = search.find(Request("owl"), None, parse_facet("modified"))
         assert isinstance(found, Grouped)
         (group,) = found.groups
         assert (group.group, group.count) == ("1970-01", 2)

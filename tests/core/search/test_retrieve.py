@@ -597,9 +597,9 @@ def test_a_name_that_is_all_of_the_words_comes_before_longer_ones() -> None:
 class Counting(Vocabulary):
     passes = 0
 
-    def containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
+    def words_containing(self, part: str, *, from_start: bool = False, to_end: bool = False) -> list[str]:
         Counting.passes += 1
-        return super().containing(part, from_start=from_start, to_end=to_end)
+        return super().words_containing(part, from_start=from_start, to_end=to_end)
 
     def plainly_containing(self, part: str, *, from_start: bool = True, to_end: bool = True) -> list[str]:
         Counting.passes += 1
@@ -609,7 +609,7 @@ class Counting(Vocabulary):
 def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
     lexicon = Lexicon(Counting(1, b"\nheron\ncanal\n"), ("english", "french", "italian"), list)
     Counting.passes = 0
-    assert lexicon.variants("xylophone") == lexicon.near("xylophone") == {}
+    assert lexicon.variants("xylophone") == lexicon.find_near_words("xylophone") == {}
 
     assert Counting.passes <= 5
 

@@ -24,7 +24,7 @@ from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of
-from obsidian_mcp.core.search.vocabulary import Vocabulary, grown
+from obsidian_mcp.core.search.vocabulary import Vocabulary, extend_vocabulary
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import PermissionDenied, QueryInvalid
 from tests.core.memory import MemoryVault
@@ -243,7 +243,7 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
 
         def bounded(rows: Rows) -> Bounds:
             table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.entries_by_path(), None)
-            words = grown(Vocabulary(), rows.full_text)
+            words = extend_vocabulary(Vocabulary(), rows.full_text)
             signals = Signals(rows, vault.catalog)
             snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {})
             return bounds(snapshot, parse(query))

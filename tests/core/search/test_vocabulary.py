@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.query.regexp import translate
 from obsidian_mcp.core.search.hits import Request
-from obsidian_mcp.core.search.lexicon import MAX_VARIANTS, Lexicon, one_mistake
+from obsidian_mcp.core.search.lexicon import MAX_VARIANTS, Lexicon, is_one_mistake
 from obsidian_mcp.core.search.vocabulary import Vocabulary
 from obsidian_mcp.core.text import analysis
 
@@ -25,9 +25,9 @@ def vocabulary_of(words: list[str]) -> Vocabulary:
 def test_words_are_found_by_their_beginning_end_or_any_letters(words: list[str], part: str) -> None:
     """SEARCH-30, SEARCH-31, SEARCH-32"""
     vocabulary = vocabulary_of(words)
-    assert vocabulary.containing(part) == [word for word in words if part in word]
-    assert vocabulary.containing(part, from_start=True) == [word for word in words if word.startswith(part)]
-    assert vocabulary.containing(part, to_end=True) == [word for word in words if word.endswith(part)]
+    assert vocabulary.words_containing(part) == [word for word in words if part in word]
+    assert vocabulary.words_containing(part, from_start=True) == [word for word in words if word.startswith(part)]
+    assert vocabulary.words_containing(part, to_end=True) == [word for word in words if word.endswith(part)]
     assert vocabulary.has(part) == (part in words)
     bare = analysis.to_basic_letters(part)
     assert set(vocabulary.plainly_containing(bare)) == {
@@ -38,7 +38,7 @@ def test_words_are_found_by_their_beginning_end_or_any_letters(words: list[str],
 def test_an_expression_finds_the_words_that_it_matches_in_part() -> None:
     """SEARCH-33"""
     vocabulary = vocabulary_of(["tower", "clocktower", "town", "owl"])
-    assert vocabulary.matching(translate("to\\w+r")) == ["tower", "clocktower"]
+    assert vocabulary.words_matching(translate("to\\w+r")) == ["tower", "clocktower"]
 
 
 def test_a_word_that_no_note_has_any_more_finds_nothing() -> None:
@@ -66,7 +66,7 @@ def test_a_mistake_is_forgiven_although_a_note_once_had_it() -> None:
 def test_at_most_three_hundred_words_stand_for_one() -> None:
     """SEARCH-58"""
     lexicon = Lexicon(vocabulary_of([f"tower{number}" for number in range(1_000)]), ("english",), list)
-    assert len(lexicon.near("tower")) == MAX_VARIANTS == 300
+    assert len(lexicon.find_near_words("tower")) == MAX_VARIANTS == 300
 
 
 @given(st.text("ab", min_size=1, max_size=5), st.text("ab", min_size=1, max_size=5))
@@ -76,7 +76,7 @@ def test_one_mistake_is_a_letter_more_less_or_other_or_two_exchanged(one: str, o
     edits |= {one[:n] + one[n + 1 :] for n in range(len(one))}
     edits |= {one[:n] + letter + one[n + 1 :] for n in range(len(one)) for letter in "ab"}
     edits |= {one[:n] + one[n + 1] + one[n] + one[n + 2 :] for n in range(len(one) - 1)}
-    assert one_mistake(one, other) == (other in edits - {one})
+    assert is_one_mistake(one, other) == (other in edits - {one})
 
 
 def test_a_text_is_the_words_in_it() -> None:

@@ -37,7 +37,7 @@ def save(root: Path, text: str, at: int = SAVED_NS) -> None:
 
 def links(vault: Vault) -> list[str]:
     vault.refresh()
-    return [found.name for found in vault.graph.unresolved().value]
+    return [found.name for found in vault.graph.unresolved_links().value]
 
 
 @pytest.fixture

@@ -83,7 +83,7 @@ def test_a_note_that_comes_while_the_background_begins_is_found(tmp_path: Path, 
 
     journal = SqliteJournal(tmp_path / "state")
     opening = Vault("vault", Disk(root), Always(), journal, opened, begin_background=begin)
-    assert [found.name for found in opening.graph.unresolved().value] == ["target"]
+    assert [found.name for found in opening.graph.unresolved_links().value] == ["target"]
     opening.close()
 
 
@@ -98,10 +98,10 @@ def test_an_index_whose_background_cannot_begin_is_closed_and_opened_again_by_th
     journal = SqliteJournal(tmp_path / "state")
     vault = Vault("vault", Disk(tmp_path / "vault"), Always(), journal, opened, begin_background=begin)
     with pytest.raises(RuntimeError):
-        vault.graph.unresolved()
+        vault.graph.unresolved_links()
     journal.close()
     assert unclosed() == []
-    assert vault.graph.unresolved().value == ()
+    assert vault.graph.unresolved_links().value == ()
     vault.close()
     assert unclosed() == []
 
@@ -119,12 +119,12 @@ def test_a_note_that_is_listed_before_it_is_written_is_found(tmp_path: Path, ope
     root.mkdir()
     (root / "new.md").write_text("[[target]]", encoding="utf-8", newline="\n")
     opening = Vault("vault", Early(root), Scanning(), SqliteJournal(tmp_path / "state"), opened)
-    answer = opening.graph.unresolved()
+    answer = opening.graph.unresolved_links()
     assert ([found.name for found in answer.value], answer.notice) == (["target"], None)
     opening.close()
 
 
 def test_a_question_before_the_first_look_at_the_folder_knows_every_file(vault: Vault) -> None:
-    assert {use.name for use in vault.graph.unresolved().value} == set()
+    assert {use.name for use in vault.graph.unresolved_links().value} == set()
     assert vault.is_listed
     vault.close()

@@ -79,7 +79,7 @@ def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> N
         assert not moving.done()
 
         while (batch := vault.indexer.take()) is not None:
-            vault.indexer.done(batch, vault.indexer.ingest(batch))
+            vault.indexer.finish_batch(batch, vault.indexer.ingest(batch))
         moved = moving.result(30)
     assert len(moved.rewritten) == NOTES
     assert (vault.files.root / "8.md").read_text(encoding="utf-8").endswith("[[moved]]\nmore\n")
