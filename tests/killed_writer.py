@@ -28,7 +28,7 @@ FAILED = 70
 def write_a_generation(vault: Vault) -> None:
     """Write the same line into all notes."""
     line = f"{os.getpid()}-{time.monotonic_ns()}".encode()
-    with vault.changing():
+    with vault.lock_changes():
         operations: list[Operation] = []
         for number in range(NOTES):
             before = vault.files.read(f"{number}.md")
@@ -38,7 +38,7 @@ def write_a_generation(vault: Vault) -> None:
 
 def move_with_links(vault: Vault) -> None:
     """Move the note `T0` to a folder as `T1`, and so on."""
-    with vault.changing():
+    with vault.lock_changes():
         vault.refresh()
         (target,) = [entry for entry in vault.entries() if entry.path.rpartition("/")[2].startswith("T")]
         number = int(target.path.rpartition("T")[2].removesuffix(".md")) + 1

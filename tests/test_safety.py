@@ -19,7 +19,7 @@ from obsidian_mcp.core.files.policy import Globs, Policy
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.settings import TrashOption
 from obsidian_mcp.core.operations.move import relocate
-from obsidian_mcp.core.operations.undo import made_by, undo
+from obsidian_mcp.core.operations.undo import describe_author, undo
 from obsidian_mcp.core.text.call import Client, Deadline, call_with, current_call, set_call
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault
@@ -159,7 +159,7 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
         vault.commit("test", everything(vault))
 
     again = opened()
-    with again.changing():
+    with again.lock_changes():
         assert contents(root) == before
     assert again.journal.unfinished() == []
 
@@ -182,7 +182,7 @@ def test_a_crash_in_a_change_of_many_files_is_taken_back_with_one_look_at_each_f
     for name in (f"{TEMP_PREFIX}a.tmp", f"made/{TEMP_PREFIX}b.tmp"):
         (root / name).write_bytes(b"half")
 
-    with opened(Counting(root)).changing():
+    with opened(Counting(root)).lock_changes():
         pass
     assert sorted(Counting.swept) == ["", "made"]
     assert sorted(path.name for path in root.iterdir()) == [f"{number}.md" for number in range(NOTES)]
@@ -208,7 +208,7 @@ def test_a_crash_after_the_last_operation_is_taken_back_or_complete(root: Path, 
     assert contents(root) != before
     vault.close()
 
-    with opened().changing():
+    with opened().lock_changes():
         pass
     assert contents(root) == before
 
@@ -219,7 +219,7 @@ def test_what_somebody_else_wrote_meanwhile_is_not_taken_back(root: Path, opened
         vault.commit("test", everything(vault))
     (root / "0.md").write_bytes(b"written by the app")
 
-    with opened().changing():
+    with opened().lock_changes():
         pass
     assert (root / "0.md").read_bytes() == b"written by the app"
     assert (root / "1.md").read_bytes() == b"note 1\r\nold\n"
@@ -288,7 +288,7 @@ def test_a_crash_leaves_no_empty_folder_behind(root: Path, opened: Callable[...,
     vault = opened(Faulty(root, 2, Crash))
     with pytest.raises(Crash):
         vault.commit("test", [Create("new/deep/x.md", b"x"), Create("y.md", b"y")])
-    with opened().changing():
+    with opened().lock_changes():
         pass
     assert not (root / "new").exists()
 
@@ -319,12 +319,12 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: C
         vault.commit("test", changes)
     assert raised.value.data["paths"] == ["0.md"]
     assert contents(root) != before
-    with vault.changing():  # the file is still held
+    with vault.lock_changes():  # the file is still held
         assert len(vault.journal.unfinished()) == 1
 
     again = Vault("v", Disk(root), Reported(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
     again.refresh()
-    with again.changing():
+    with again.lock_changes():
         assert contents(root) == before
         assert {entry.path: entry.size for entry in again.entries()} == {name: len(before[name]) for name in before}
     assert again.journal.unfinished() == []
@@ -398,7 +398,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
         vault.commit("test", everything(vault))
     assert contents(root) == before
     journal.full = ""
-    with vault.changing():
+    with vault.lock_changes():
         assert contents(root) == before
     vault.commit("test", everything(vault))
     assert contents(root) != before
@@ -410,7 +410,7 @@ def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
     (root.parent / "file").write_bytes(b"")
     vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "file" / "state"), lambda: open_index(None))
     vault.refresh()
-    assert vault.read(vault.find("0")).data == b"note 0\r\nold\n"
+    assert vault.read_content(vault.find("0")).data == b"note 0\r\nold\n"
     with pytest.raises(StorageFailed, match="nothing was changed"):
         vault.edit("test", vault.find("0"), lambda body: body + "x")
     assert (root / "0.md").read_bytes() == b"note 0\r\nold\n"
@@ -452,11 +452,11 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(
     other = Vault("v", Disk(root), Reported(), kind(root.parent / "state"), lambda: open_index(None))
     other.refresh()
     one.commit("test", [Move("0.md", "moved.md"), Create("made.md", b"m")])
-    with other.changing():
+    with other.lock_changes():
         paths = sorted(entry.path for entry in other.entries())
     assert paths == ["1.md", "2.md", "3.md", "4.md", "5.md", "made.md", "moved.md"]
     one.commit("test", [Create("later.md", b"l")])
-    with other.changing():
+    with other.lock_changes():
         assert "later.md" in {entry.path for entry in other.entries()}
     other.close()
 
@@ -507,7 +507,7 @@ def test_a_permission_that_fails_in_the_middle_of_a_move_of_forty_files_leaves_a
         (root / f"linking {number}.md").write_bytes(b"\xef\xbb\xbf[[0]]\r\n![[0#x]] 007  \xff\n[0](0.md)")
     before = contents(root)
     vault = opened(Faulty(root, at, lambda: PermissionDenied("The system does not allow writing.")))
-    with vault.changing():
+    with vault.lock_changes():
         plan = relocate(vault, "0", "Elsewhere/Zero", update_links=True)
         assert len(plan.operations) == 41
         with pytest.raises(PermissionDenied):
@@ -522,7 +522,7 @@ def test_undo_restores_every_byte_of_a_move_of_forty_files(root: Path, opened: C
         (root / f"linking {number}.md").write_bytes(b"\xef\xbb\xbf[[0]]\r\n![[0#x]] 007  \xff\n[0](0.md)")
     before = contents(root)
     vault = opened()
-    with vault.changing():
+    with vault.lock_changes():
         done = vault.commit("move_note", relocate(vault, "0", "Elsewhere/Zero", update_links=True).operations)
     moved = contents(root)
     assert len([path for path in before if moved.get(path) != before[path]]) == 41
@@ -541,7 +541,7 @@ def test_undo_restores_a_folder_with_notes_that_link_to_each_other(root: Path, o
     (root / "Old/b.md").write_bytes(b"![[Old/a]]\n")
     before = contents(root)
     vault = opened()
-    with vault.changing():
+    with vault.lock_changes():
         vault.commit("move_note", relocate(vault, "Old/", "New/", update_links=True).operations)
     assert (root / "New/Old/a.md").read_bytes() == b"[b](b.md)\n"
 
@@ -590,7 +590,7 @@ def test_a_change_of_case_is_taken_back(
     vault = opened(Faulty(root, 2, error))
     with pytest.raises(type(error())):
         vault.commit("test", [Move("n.md", "N.md"), Create("x.md", b"")])
-    with opened().changing():
+    with opened().lock_changes():
         pass
     assert contents(root) == before
     again = opened()
@@ -700,7 +700,7 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
     with pytest.raises(ChangeNotFound, match=r"number 63 \(test\) by assistant \(another session\)") as refused:
         one.run(undo, vault, None)
     assert refused.value.data["latest"] == 63
-    assert one.run(made_by, vault, vault.journal.changes("three.md", 9, 0)[0][0]) == "editor"
+    assert one.run(describe_author, vault, vault.journal.changes("three.md", 9, 0)[0][0]) == "editor"
     one.run(undo, vault, 3)
     assert not (root / "three.md").exists()
     other.close()

@@ -260,7 +260,7 @@ def answers(vault: Vault, name: str = "0") -> dict[str, Any]:
         "text": vault.read_text(entry).text.body.replace("Zero", "0"),
         "backlinks": [reference.source for reference in vault.graph.backlinks(entry.path).value],
         "history": history(vault)[1],
-        "unknown": vault.at(entry.path) is None,
+        "unknown": vault.entry_at(entry.path) is None,
     }
 
 
@@ -408,7 +408,7 @@ def test_a_plan_that_fails_on_what_another_program_changes_is_made_again(
         if number == 1:
             entry = vault.find("5")
             (root / "5.md").rename(root / "six.md")
-            vault.read(entry)
+            vault.read_content(entry)
 
     assert rename_disturbed(vault, rename) == 2
     assert b"[[Zero]]" in (root / "six.md").read_bytes()

@@ -69,7 +69,7 @@ class DyingDisk(Disk):
 
 def make_next_change(root: Path) -> None:
     """As the next process does that is about to change something."""
-    with open_again(root) as vault, vault.app.vaults.get("").changing():
+    with open_again(root) as vault, vault.app.vaults.get("").lock_changes():
         pass
 
 
@@ -152,7 +152,7 @@ def test_a_killed_batch_is_taken_back_around_what_a_person_writes(first: str, da
                 again.other.write(append)
             lines = list(again.other.lines)
             again.other.plan({moment: [Append(path, makes=False)] for moment, path in late})
-            with again.app.vaults.get("").changing():
+            with again.app.vaults.get("").lock_changes():
                 check_taken_back(again.files(), [*lines, *again.other.lines])
 
 

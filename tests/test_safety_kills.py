@@ -64,7 +64,7 @@ def after_kills(root: Path, work: str, times: int) -> Iterator[dict[str, bytes]]
             writer.kill()
             assert writer.wait() == KILLED, "it died of something else"
         vault = vault_on(Disk(root))
-        with vault.changing():
+        with vault.lock_changes():
             yield contents(root)
         vault.close()
         assert not list(root.rglob(f"{TEMP_PREFIX}*"))
@@ -136,7 +136,7 @@ def undo_the_last_change(root: Path) -> None:
 def after_a_start(root: Path) -> dict[str, bytes]:
     """What the files hold, the trash left out, after a start and the next change, which is none."""
     app = app_on(root)
-    with app.vaults.get("").changing():
+    with app.vaults.get("").lock_changes():
         held = contents(root)
     app.vaults.close()
     assert not list(root.rglob(f"{TEMP_PREFIX}*"))

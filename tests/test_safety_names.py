@@ -136,7 +136,7 @@ def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
         with crashes:
             vault.commit("test", [Move("n.md", "N.md")])
     again = opened()
-    with again.changing():
+    with again.lock_changes():
         if len(renames) >= at:  # else the disk renames in one step
             assert contents(root) == before
     assert again.journal.unfinished() == []

@@ -162,7 +162,7 @@ def test_after_a_crash_each_file_has_its_old_lines_once_and_those_of_another_pro
     if has_lost_power:
         monkeypatch.setattr(begun_steps, "SAME_START_SECONDS", -1.0)
 
-    with opened().changing():
+    with opened().lock_changes():
         pass
 
     assert {(root / f"{number}.md").read_bytes() for number in range(NOTES)} == {BEFORE + FOREIGN}
@@ -178,7 +178,7 @@ def test_what_a_person_does_to_a_file_that_a_cut_off_change_had_not_reached_stay
     (root / "3.md").write_bytes(AFTER)
     (root / "New.md").write_bytes(b"made\n")
 
-    with opened().changing():
+    with opened().lock_changes():
         pass
 
     assert [(root / f"{number}.md").read_bytes() for number in range(4)] == [BEFORE, BEFORE, BEFORE, AFTER]
@@ -193,7 +193,7 @@ def test_a_half_written_record_of_begun_steps_counts_as_none(root: Path, opened:
         )
     (root.parent / "state/begun").write_bytes(b"half")
 
-    with opened().changing():
+    with opened().lock_changes():
         pass
 
     assert {(root / f"{number}.md").read_bytes() for number in range(4)} == {BEFORE}

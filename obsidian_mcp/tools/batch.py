@@ -119,7 +119,7 @@ def _apply_plan(vault: Vault, plan: str, calls: list[dict[str, Any]], *, dry_run
         )
     from obsidian_mcp.core.operations.plans import Plans
 
-    plans = vault.kept(Plans)
+    plans = vault.get_or_make(Plans)
     plans.apply(plan)
     return Batch(len(plans.get(plan).by_path))
 

@@ -135,7 +135,7 @@ def _bookmark(vault: Vault, target: str, title: str, group: str) -> Bookmark:
     if plain.lower().startswith("search:"):
         return Bookmark("search", plain[len("search:") :].strip(), title, group)
     if plain.endswith("/"):
-        spelled, _ = vault.folders.existing(vault.folders.named(target) or "")
+        spelled, _ = vault.folders.describe_folder(vault.folders.find_folder(target) or "")
         return Bookmark("folder", spelled, title, group)
     name, mark, subpath = target.partition("#")
     entry = vault.find(name)

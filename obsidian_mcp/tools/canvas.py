@@ -35,7 +35,7 @@ from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, VaultPath, is_note
 from obsidian_mcp.core.vault.operation import Create, Write
-from obsidian_mcp.core.vault.rewritten import stale
+from obsidian_mcp.core.vault.rewritten import stale_etag_error
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import CanvasUnreadable, InvalidArguments, NoteNotFound
 
@@ -200,7 +200,7 @@ class _PlannedCanvas:
         operations = [_operation(vault, number, operation) for number, operation in numbered]
         text, disk = self._read()
         if self.before is not None and self._etag and self._etag != self.before.etag:
-            raise stale(self.before, self._etag, "Read it again and repeat the edit.")
+            raise stale_etag_error(self.before, self._etag, "Read it again and repeat the edit.")
         self.edited = _apply(vault, text.body, operations)
         self.data = Text(self.edited.body, text.bom).encode()
         if self.before is None:
@@ -238,7 +238,7 @@ def _apply(
     }
     for card in canvas.read_canvas(edited.body).cards if pointed else ():
         entry = (
-            vault.at(VaultPath(card.file.value))
+            vault.entry_at(VaultPath(card.file.value))
             if card.file and card.subpath and card.id in pointed
             else None
         )

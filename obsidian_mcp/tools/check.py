@@ -72,7 +72,7 @@ def check(
     opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
     results, empty = [], []
     for name in chosen:
-        found = CHECKS[name].run(opened)
+        found = CHECKS[name].run_check(opened)
         if not found.findings and found.note is None:
             empty.append(name)
             continue

@@ -14,7 +14,7 @@ from obsidian_mcp.core.note.headings import heading_key
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import check_growth
 from obsidian_mcp.core.vault.planned_change import PlannedChange
-from obsidian_mcp.core.vault.rewritten import stale
+from obsidian_mcp.core.vault.rewritten import stale_etag_error
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
@@ -162,7 +162,7 @@ def _rename_heading(
     def plan() -> PlannedChange:
         before = vault.read_note(entry)
         if etag and etag != before.etag:
-            raise stale(before, etag, "Read it again and repeat the edit.")
+            raise stale_etag_error(before, etag, "Read it again and repeat the edit.")
         return rename_heading(vault, entry, heading, text)
 
     planned = bulk.make(vault, "edit_note", plan, dry_run=dry_run)

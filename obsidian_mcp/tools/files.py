@@ -62,12 +62,12 @@ def list_files(
 ) -> FileListing:
     """List the files of a folder: notes and attachments."""
     opened = app.vaults.get(vault)
-    inside = opened.folders.named(folder)
+    inside = opened.folders.find_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
     suffix = f".{extension.lower().removeprefix('.')}" if extension else ""
     with opened.lock:
         below = [entry for entry in opened.entries() if name_key(entry.path).startswith(prefix)]
-        spelled, folders = opened.folders.existing(inside or "")
+        spelled, folders = opened.folders.describe_folder(inside or "")
     depth = prefix.count("/")
     files = [
         entry
@@ -104,7 +104,7 @@ def _list_folder(vault: Vault, entry: FileEntry) -> ListedFile:
     etag = None
     if extension_of(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed
-            etag = vault.read(entry).etag
+            etag = vault.read_content(entry).etag
     return ListedFile(entry.path, entry.size, entry.modified, etag)
 
 

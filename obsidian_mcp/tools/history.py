@@ -99,7 +99,7 @@ def undo(
     stays = {(step.disk, step.target) for step in untouched}
     taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
     files, more_files = first_of(_files(opened, taken_back), FILES_SHOWN)
-    by = core_undo.made_by(opened, recorded)
+    by = core_undo.describe_author(opened, recorded)
     return Undone(
         recorded.number,
         files,
@@ -137,7 +137,7 @@ def _files(vault: Vault, steps: Iterable[Step]) -> list[str]:
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
     files, more_files = first_of(_files(vault, recorded.steps), FILES_OF_A_CHANGE)
-    time, by = timestamp(int(recorded.time * 1e9)), core_undo.made_by(vault, recorded)
+    time, by = timestamp(int(recorded.time * 1e9)), core_undo.describe_author(vault, recorded)
     return PastChange(
         recorded.number,
         time,

@@ -224,7 +224,7 @@ def similar(
         elif (
             other_entry is not None
             and path != entry.path
-            and (content := opened.read(other_entry)).is_text
+            and (content := opened.read_content(other_entry)).is_text
         ):
             shared = overlap(text, templates.compared_text(path, content.text.body))
             listed.append(
@@ -312,7 +312,7 @@ def graph(
     else:
         from obsidian_mcp.core.operations import app_answers
 
-        found_paths, notice = app_answers.unconnected(opened, question)
+        found_paths, notice = app_answers.list_unconnected(opened, question)
     paths, following = page_of(found_paths, offset, limit)
     return GraphAnswer(
         len(found_paths), list(map(str, paths)), next_offset=following, incomplete=notice

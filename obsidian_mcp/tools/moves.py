@@ -72,7 +72,7 @@ def move_note(
     text."""
     opened = app.vaults.get(vault)
     if not name:
-        selection = bulk.selected(opened, names, query, is_read=False)
+        selection = bulk.select_files(opened, names, query, is_read=False)
         gather = partial(move.gather, opened, selection.entries, to, update_links=update_links)
         moved = bulk.make(opened, "move_note", gather, dry_run=dry_run)
         listed, _ = first_of(

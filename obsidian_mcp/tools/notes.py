@@ -72,7 +72,7 @@ def create_note(
     from obsidian_mcp.core.vault.operation import Write
 
     opened = app.vaults.get(vault)
-    with opened.changing():
+    with opened.lock_changes():
         located = opened.periodic.find_by_name(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
             _read_date(opened, date, template)
@@ -80,7 +80,7 @@ def create_note(
         if name.lower().startswith(UNIQUE):
             from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
-            name, template = PeriodicNotes(opened).unique(name[len(UNIQUE) :], template)
+            name, template = PeriodicNotes(opened).unique_note(name[len(UNIQUE) :], template)
         path, disk, warnings = _new_path(opened, located.path if located else name)
         if warning := vault_path.link_warning(path):
             warnings.append(warning)
@@ -95,13 +95,13 @@ def create_note(
             warnings += filled.warnings
         elif properties:
             content = set_properties(content, properties, joins_lists=True)
-        entry = opened.at(path) or opened.look_for(disk)
+        entry = opened.entry_at(path) or opened.look_for(disk)
         if entry is None:
             warnings += _warn_of_namesake(opened, path)
             data = Text(content).encode()
             warnings += create_file(opened, "create_note", path, disk, data)
         elif overwrite:
-            path, before = entry.path, opened.read(entry)
+            path, before = entry.path, opened.read_content(entry)
             data = edits.overwrite_text(before.data, content)
             opened.commit("create_note", [Write(entry.disk, before.data, data)])
         else:
@@ -130,9 +130,9 @@ def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
     path, disk = vault.catalog.new_path(name)
     settings = vault.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
-    if not is_bare or vault.at(path) is not None:
+    if not is_bare or vault.entry_at(path) is not None:
         return path, disk, []
-    if folder := vault.folders.for_notes(settings):
+    if folder := vault.folders.folder_for_notes(settings):
         path, disk = vault.catalog.new_path(f"{folder}/{path}")
         vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
     return path, disk, [*settings.warnings]

@@ -44,7 +44,9 @@ def show_changes(
     made, to undo."""
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
-        return _shown_change(opened, undo.recall(opened, change) if change else undo.last(opened))
+        return _shown_change(
+            opened, undo.recall(opened, change) if change else undo.last_change(opened)
+        )
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")
     plan = _plan(app, opened, tool, arguments)
@@ -71,7 +73,7 @@ def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan 
     # The person who applies the plan is the one who is to agree (POL-04): until then nothing is
     # written.
     given = {key: value for key, value in arguments.items() if key != "dry_run"} | {CONFIRM: True}
-    return vault.kept(Plans).draft(lambda: call(app, full_name, given))
+    return vault.get_or_make(Plans).draft(lambda: call(app, full_name, given))
 
 
 def _describe_file(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
@@ -83,7 +85,7 @@ def _describe_file(file: FileChange, state: str, needs: str | None = None) -> di
 
 
 def _shown_plan(vault: Vault, plan: Plan, cursor: int = 0) -> dict[str, Any]:
-    plans = vault.kept(Plans)
+    plans = vault.get_or_make(Plans)
     files = plans.files(plan)
     shown = (
         _describe_file(file, plans.state(plan, file.path), plans.needs(plan, file.path))
@@ -106,7 +108,7 @@ def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
         "tool": recorded.tool,
         "summary": _summary(recorded.tool, files),
         "time": timestamp(int(recorded.time * 1e9)),
-        "by": undo.made_by(vault, recorded),
+        "by": undo.describe_author(vault, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
     return _page(
@@ -160,10 +162,10 @@ def plan_diff(
     opened = app.vaults.get(vault)
     if not path:
         if plan:
-            return _shown_plan(opened, opened.kept(Plans).get(plan), cursor)
+            return _shown_plan(opened, opened.get_or_make(Plans).get(plan), cursor)
         return _shown_change(opened, undo.recall(opened, change), cursor)
     if plan:
-        files = opened.kept(Plans).files(opened.kept(Plans).get(plan))
+        files = opened.get_or_make(Plans).files(opened.get_or_make(Plans).get(plan))
     else:
         files = changed_files(undo.recall(opened, change), opened.catalog.path_of)
     for file in files:
@@ -196,6 +198,6 @@ def apply_plan(
 ) -> dict[str, Any]:
     """Make a planned change, whole or for some of its files."""
     opened = app.vaults.get(vault)
-    plans = opened.kept(Plans)
+    plans = opened.get_or_make(Plans)
     done = plans.apply(plan, paths)
     return {**_shown_plan(opened, plans.get(plan)), "change": done.change}

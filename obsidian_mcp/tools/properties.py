@@ -62,7 +62,7 @@ def get_properties(
     if not name:
         return _list_of_vault(opened, property, limit, offset)
     entry = opened.find(name)
-    content = opened.shown(entry)
+    content = opened.read_shown(entry)
     parsed = note.parse(content.text.body)
     values, inline = dict(parsed.properties), None
     if opened.uses_dataview:
@@ -110,7 +110,7 @@ def set_properties(
 
     change = partial(edits.set_properties, values=properties)
     opened = app.vaults.get(vault)
-    entries, warnings = bulk.selected(opened, names, query)
+    entries, warnings = bulk.select_files(opened, names, query)
     if len(entries) == 1:
         edited = opened.edit("set_properties", entries[0], change, etag, dry_run=dry_run)
         changed = [edited] if edited.before.etag != edited.after.etag else []
@@ -118,7 +118,7 @@ def set_properties(
         return changed_files(changed, dry_run=dry_run, etag=made_etag, warnings=warnings)
     if etag:
         raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
-    plan = partial(bulk.rewriting, opened, entries, change, "Setting properties")
+    plan = partial(bulk.plan_rewrites, opened, entries, change, "Setting properties")
     planned = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
     return changed_files(planned.rewritten, dry_run=dry_run, warnings=warnings)
 

@@ -70,7 +70,7 @@ def read_note(
     entry, alias = (
         (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
     )
-    data = opened.shown(entry).data
+    data = opened.read_shown(entry).data
     text = Text.decode(data)
     facts = partial(ReadNote, entry.path, entry.size, entry.modified, etag_of(data), alias=alias)
     warnings = _warnings(app, entry.path, text)
@@ -147,7 +147,7 @@ def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
             raise
     while unread and (room > 0 or current_call.get().wants_all):
         entry = unread.pop(next(iter(unread)))
-        content = vault.shown(entry)
+        content = vault.read_shown(entry)
         text = content.text
         body = text.body
         end = page_end(body, 0, len(body), room)
@@ -173,7 +173,7 @@ def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
 
 def _random(vault: Vault, folder: str) -> FileEntry:
     """A note at random, below a folder where one is given; what the user hides is left out."""
-    inside = vault.folders.named(folder)
+    inside = vault.folders.find_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
     hidden = vault.hides()
     notes = [

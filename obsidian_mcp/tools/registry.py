@@ -136,7 +136,7 @@ class Tool:
 
         meant = {key: value for key, value in given.items() if key != "dry_run"} | {CONFIRM: True}
         vault = app.vaults.get(given.get("vault") or "")
-        plan = vault.kept(Plans).keep(planned, lambda: self.call(app, meant))
+        plan = vault.get_or_make(Plans).keep(planned, lambda: self.call(app, meant))
         return {"plan": plan.id, "apply_with": APPLIES_PLANS}
 
     def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:

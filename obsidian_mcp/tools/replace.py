@@ -48,7 +48,7 @@ def replace(
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None
     opened = app.vaults.get(vault)
-    selection = bulk.selected(
+    selection = bulk.select_files(
         opened, names, query, lambda path: is_note(path) or extension(path) == CANVAS_EXTENSION
     )
     entries = selection.entries
@@ -63,7 +63,7 @@ def replace(
             return note_edits
 
         plan = partial(
-            bulk.rewriting,
+            bulk.plan_rewrites,
             opened,
             entries,
             lambda body: edits.apply(body, find_edits(body)),

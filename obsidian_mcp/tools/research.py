@@ -75,7 +75,7 @@ def fetch(
     """Read a note of the user's Obsidian vault."""
     vault = app.vaults.get()
     entry = vault.find(id)
-    body = vault.shown(entry).text.body
+    body = vault.read_shown(entry).text.body
     text = to_printable(body[:MOST_CHARACTERS])
     metadata = {"modified": entry.modified}
     if len(body) > MOST_CHARACTERS:

@@ -82,7 +82,7 @@ def search(
     request = Request(
         EVERYTHING if everything else parser.with_days(query, lambda: opened.calendar.today),
         match,
-        opened.folders.named(folder) if folder else None,
+        opened.folders.find_folder(folder) if folder else None,
         limit,
         offset,
         0 if show == "paths" else snippets,
@@ -94,10 +94,10 @@ def search(
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = parse_facet(group) if group.strip() else None
-    named = None if everything or opened.app is None else app_answers.found(opened, request)
+    named = None if everything or opened.app is None else app_answers.find_in_app(opened, request)
     hits = opened.search.find(request, named, by)
     if not hits.total and request.folder is not None:
-        opened.folders.existing(request.folder)
+        opened.folders.describe_folder(request.folder)
     if (not hits.total or hits.widened) and _names_operator_or_property(query):
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 

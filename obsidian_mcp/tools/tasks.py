@@ -59,7 +59,7 @@ def list_tasks(
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     opened = app.vaults.get(vault)
-    below = opened.folders.named(folder)
+    below = opened.folders.find_folder(folder)
     wants_closed = any(day.strip().lower() not in ("", "none") for day in (done, cancelled))
     request = ListRequest(
         status=status or ("all" if query.strip() or wants_closed else "todo"),
@@ -82,7 +82,7 @@ def list_tasks(
     )
     page = tasks.list_tasks(opened, request, query, Page(limit, offset))
     if below and not page.total:
-        opened.folders.existing(below)
+        opened.folders.describe_folder(below)
     return page if current_call.get().wants_all else shorten_page(page, offset)
 
 

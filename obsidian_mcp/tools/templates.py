@@ -53,7 +53,7 @@ def list_templates(
     if not template:
         return TemplateList(
             templates.folders,
-            *first_of([str(entry.path) for entry in templates.listed()], MOST_RESULTS),
+            *first_of([str(entry.path) for entry in templates.list_templates()], MOST_RESULTS),
         )
     template_entry = templates.find(template)
     text = opened.read_text(template_entry).text.body

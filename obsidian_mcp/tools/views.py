@@ -145,7 +145,7 @@ def _note(vault: Vault, name: str) -> tuple[FileEntry, Note]:
     entry = vault.find(name)
     if media.kind_of(entry.path) != "note":
         raise NotText(f"{str(entry.path)!r} is not a note.", path=entry.path)
-    return entry, parser.parse(vault.shown(entry).text.body)
+    return entry, parser.parse(vault.read_shown(entry).text.body)
 
 
 def _value(value: Any) -> tuple[str, Any]:

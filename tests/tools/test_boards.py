@@ -27,7 +27,7 @@ def run(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 def text(app: App, name: str) -> str:
     vault = app.vaults.get()
-    return vault.read(vault.find(name)).text.body
+    return vault.read_content(vault.find(name)).text.body
 
 
 @pytest.mark.parametrize("archive", [ARCHIVE, ""])

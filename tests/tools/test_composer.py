@@ -20,7 +20,7 @@ def run(app: App, tool: str = "compose_notes", /, **arguments: Any) -> dict[str,
 
 
 def files(app: App) -> dict[str, str]:
-    return {str(entry.path): app.vaults.get().read(entry).text.body for entry in app.vaults.get().entries()}
+    return {str(entry.path): app.vaults.get().read_content(entry).text.body for entry in app.vaults.get().entries()}
 
 
 LOCAL = {"app": {"trashOption": "local"}}

@@ -421,7 +421,7 @@ def test_every_tool_that_adds_below_a_heading_keeps_the_blank_line(
 
 def _bytes(app: App) -> bytes:
     vault = app.vaults.get()
-    return vault.read(vault.find("N")).data
+    return vault.read_content(vault.find("N")).data
 
 
 SECTIONS = "# A\n\none\n\n## B\n\ntwo ^two\n\n### C\n\nthree\n\n## D\nfour\n"

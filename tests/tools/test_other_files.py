@@ -188,10 +188,10 @@ def test_a_canvas_with_a_renamed_tag_is_the_same_canvas_with_other_texts(
     """TAG-31, FILE-10: as if the cards were notes, and every other byte stays."""
     nodes = [{"id": str(number), "type": "text", "text": text, "z": 1.50} for number, text in enumerate(texts)]
     body = json.dumps({"nodes": nodes, "edges": [], "own": "#old"}, indent=indent, ensure_ascii=ascii_only)
-    renamed = rename_tag.in_canvas(body, "old", "néu")
+    renamed = rename_tag.rename_in_canvas(body, "old", "néu")
 
     assert [card.text.value for card in canvas.read_canvas(renamed).cards if card.text is not None] == [
-        rename_tag.in_note(text, "old", "néu") for text in texts
+        rename_tag.rename_in_note(text, "old", "néu") for text in texts
     ]
     again = json.loads(renamed)
     assert again["own"] == "#old"

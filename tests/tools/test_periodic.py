@@ -24,7 +24,7 @@ def run(app: App, tool: str = "daily_note", /, **arguments: Any) -> dict[str, An
 
 
 def files(app: App) -> dict[str, str]:
-    return {str(entry.path): app.vaults.get().read(entry).text.body for entry in app.vaults.get().entries()}
+    return {str(entry.path): app.vaults.get().read_content(entry).text.body for entry in app.vaults.get().entries()}
 
 
 def test_milk_goes_into_todays_note_in_one_call_on_a_vault_without_settings(opened: Opened) -> None:
@@ -264,7 +264,7 @@ def test_a_moved_note_of_a_plugin_is_added_to_where_it_is(opened: Opened) -> Non
 def test_the_notes_of_a_period_are_listed_by_their_days(opened: Opened) -> None:
     """PERIODIC-16"""
     app = opened({"D/2026-11-20.md": "", "D/x.md": "", "D/2026-11-22.md": ""}, daily_notes={"folder": "D"})
-    listed = PeriodicNotes(app.vaults.get()).listed("day")
+    listed = PeriodicNotes(app.vaults.get()).list_notes("day")
     assert [day.isoformat() for _, day in listed] == ["2026-11-22", "2026-11-20"]
 
 
@@ -272,7 +272,7 @@ def test_listing_without_the_folder_of_the_settings_names_it(opened: Opened) -> 
     """PERIODIC-16"""
     app = opened(daily_notes={"folder": "missing-folder/"})
     with pytest.raises(NoteNotFound, match="missing-folder"):
-        PeriodicNotes(app.vaults.get()).listed("day")
+        PeriodicNotes(app.vaults.get()).list_notes("day")
 
 
 @pytest.mark.parametrize("name", ["YYYY:MM", "[con]", "[a|b]"])

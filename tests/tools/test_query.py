@@ -315,7 +315,7 @@ def test_a_base_of_the_wrong_form_is_not_written_and_every_mistake_has_its_place
         call(app, "obsidian_create_note", {"name": "x.base", "content": broken})
     assert 'line 2, column 8: "and" filter must be an array' in refusal.value.message
     assert 'line 4, column 5: Missing or invalid "name" in view 1' in refusal.value.message
-    assert app.vaults.get().at(VaultPath("x.base")) is None
+    assert app.vaults.get().entry_at(VaultPath("x.base")) is None
 
 
 def test_a_formula_that_does_not_parse_is_written_with_a_warning_and_shown_again_on_reading(opened: Opened) -> None:

@@ -46,7 +46,9 @@ def test_the_text_of_a_drawing_is_found_and_not_edited(opened: Opened) -> None:
     with pytest.raises(NotText, match="is a drawing"):
         run(app, "edit_note", name="D", operation="append", content="x")
     run(app, "edit_note", name="D", operation="prepend", content="x")
-    assert app.vaults.get().read(app.vaults.get().find("D")).text.body == DRAWN.replace("---\n# Exc", "---\nx\n# Exc")
+    assert app.vaults.get().read_content(app.vaults.get().find("D")).text.body == DRAWN.replace(
+        "---\n# Exc", "---\nx\n# Exc"
+    )
 
 
 @pytest.mark.parametrize(
@@ -63,4 +65,4 @@ def test_no_tool_changes_the_data_of_a_drawing(opened: Opened, tool: str, argume
     app = opened({"D.md": DRAWN, "N.md": "text\n"})
     with pytest.raises(NotText, match="is a drawing"):
         run(app, tool, **arguments)
-    assert app.vaults.get().read(app.vaults.get().find("D")).text.body == DRAWN
+    assert app.vaults.get().read_content(app.vaults.get().find("D")).text.body == DRAWN

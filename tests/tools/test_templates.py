@@ -17,7 +17,7 @@ def run(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 
 def text(app: App, path: str) -> str:
-    return app.vaults.get().read(app.vaults.get().find(path)).text.body
+    return app.vaults.get().read_content(app.vaults.get().find(path)).text.body
 
 
 def test_a_note_is_made_from_a_template_with_the_content_behind_it(opened: Opened) -> None:

@@ -125,7 +125,7 @@ class DropInCall:
         if name not in PATHS or unicodedata.is_normalized("NFC", value):
             return value
         last = value.rpartition("/")[2]
-        return self.unlisted.named(last, last + NOTE_EXTENSION).as_listed(value)
+        return self.unlisted.catalog_of(last, last + NOTE_EXTENSION).as_listed(value)
 
     # -- files
     # ----------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ class DropInCall:
 
     def at(self, path: str) -> FileEntry:
         """The file at exactly this path. Raises: DropInRefused."""
-        entry = self.unlisted.named(path.rpartition("/")[2]).get(path)
+        entry = self.unlisted.catalog_of(path.rpartition("/")[2]).get(path)
         if entry is None:
             if self.folder(path) is not None:
                 raise DropInRefused(f'"{path}" is a folder, not a file.')
@@ -181,7 +181,7 @@ class DropInCall:
         from obsidian_mcp.core.links.resolve import clean, resolve
 
         last = clean(name).rpartition("/")[2]
-        catalog = self.unlisted.named(last, last + NOTE_EXTENSION)
+        catalog = self.unlisted.catalog_of(last, last + NOTE_EXTENSION)
         target = resolve(catalog, "", name) if clean(name) else None
         if target is None:
             raise DropInRefused(f'File "{name}" not found.')
@@ -212,8 +212,10 @@ class DropInCall:
         parts = path.split("/")
         if any(not part or part.startswith(".") for part in parts) or "\\" in path:
             return None
-        spelled, disk = self.vault.folders.spelled(VaultPath(path))
-        return disk if spelled == path and self.vault.folders.below(disk) is not None else None
+        spelled, disk = self.vault.folders.spell_folder(VaultPath(path))
+        return (
+            disk if spelled == path and self.vault.folders.folders_below(disk) is not None else None
+        )
 
     def body(self, entry: FileEntry) -> str:
         """The text of a file behind its byte order mark."""
@@ -256,7 +258,7 @@ class DropInCall:
     def change_settings(self, tool: str, name: str, change: Callable[[str], str]) -> None:
         """Change the text of a settings file, as one change in the journal. Raises:
         DropInRefused."""
-        with self.vault.changing():
+        with self.vault.lock_changes():
             if operations := self.settings_change(name, change):
                 self.vault.commit(tool, operations)
 

@@ -45,7 +45,7 @@ def _suffix(path: str) -> str:
 
 def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
     """Every folder below one, as the disk spells it."""
-    for name in call.vault.folders.below(disk) or ():
+    for name in call.vault.folders.folders_below(disk) or ():
         inner = name if not disk or name.startswith(f"{disk}/") else f"{disk}/{name}"
         yield inner
         yield from subfolders(call, inner)
@@ -99,7 +99,7 @@ def read(call: DropInCall) -> str:
 def _read_text(call: DropInCall, entry: FileEntry) -> str:
     """A file as it is. Raises: DropInRefused for binary data."""
     try:
-        return call.unlisted.shown(entry).data.decode("utf-8", "surrogateescape")
+        return call.unlisted.read_shown(entry).data.decode("utf-8", "surrogateescape")
     except NotText:
         raise DropInRefused("File is not a text file.") from None
 

@@ -41,7 +41,7 @@ def daily_read(call: DropInCall) -> str:
     located = _locate(call)
     if located.entry is None:
         raise DropInRefused(f'File "{located.path}" not found.')
-    return call.vault.shown(located.entry).data.decode("utf-8", "surrogateescape")
+    return call.vault.read_shown(located.entry).data.decode("utf-8", "surrogateescape")
 
 
 def _open(call: DropInCall, change: Callable[[str], str] | None = None) -> str:
@@ -77,7 +77,7 @@ def daily_date(call: DropInCall) -> str:
 def daily_settings(call: DropInCall) -> str:
     rule = call.vault.periodic.settings.rules[_period(call)]
     for path in (rule.folder, rule.template.rpartition("/")[0]):
-        call.vault.folders.configured(path, f"the folders of {_adjective(call)} notes")
+        call.vault.folders.configured_folder(path, f"the folders of {_adjective(call)} notes")
     enabled = "true" if rule.configured else "false"
     return pairs(
         {
@@ -93,7 +93,7 @@ def daily_list(call: DropInCall) -> str:
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
 
     try:
-        notes = PeriodicNotes(call.vault).listed(_period(call))
+        notes = PeriodicNotes(call.vault).list_notes(_period(call))
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise DropInRefused(f'Folder "{folder}" not found.') from None
@@ -105,7 +105,7 @@ def _templates(call: DropInCall) -> dict[str, FileEntry]:
     folder = call.vault.periodic.settings.templates.folder.strip("/ ")
     if not folder:
         raise DropInRefused("No template folder configured.")
-    call.vault.folders.configured(folder, "the folder of templates")
+    call.vault.folders.configured_folder(folder, "the folder of templates")
     start = f"{name_key(folder)}/"
     if call.folder(folder) is None:
         raise DropInRefused(f'Template folder "{folder}" not found.')
@@ -132,8 +132,8 @@ def unique(call: DropInCall) -> str:
     from obsidian_mcp.core.operations.templates import Templates
 
     vault = call.vault
-    with vault.changing():
-        path_, template = PeriodicNotes(vault).unique(call.text("name"))
+    with vault.lock_changes():
+        path_, template = PeriodicNotes(vault).unique_note(call.text("name"))
         text = (
             fill_template(call, Templates(vault).find(template), basename(path_))
             if template

@@ -61,11 +61,11 @@ def make_file(
     from obsidian_mcp.core.operations.new_file import create_file
 
     vault = call.vault
-    with vault.changing():
+    with vault.lock_changes():
         path, disk = vault.catalog.spell_path(path)
-        entry = vault.at(path) or vault.look_for(disk)
+        entry = vault.entry_at(path) or vault.look_for(disk)
         if entry is not None and overwrite:
-            before = vault.read(entry)
+            before = vault.read_content(entry)
             vault.commit(
                 "create_note",
                 [Write(entry.disk, before.data, overwrite_text(before.data, content))],
@@ -115,7 +115,7 @@ def new_notes_folder(call: DropInCall) -> str:
     """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
-    folder = call.vault.folders.for_notes(
+    folder = call.vault.folders.folder_for_notes(
         settings, parent(call.active().path) if has_active else ""
     )
     return f"{folder}/" if folder else ""
@@ -129,7 +129,7 @@ def _content(call: DropInCall, path: VaultPath) -> str:
 
         text = template_text(call, name, basename(path))
         if os.environ.get("OBSIDIAN_MCP_TEMPLATER") == "1":
-            return Templates(call.vault).run(name, text, path).text
+            return Templates(call.vault).run_templater(name, text, path).text
         return text
     return call.words.content
 
@@ -138,7 +138,9 @@ def _find_free_path(call: DropInCall, path: VaultPath) -> tuple[VaultPath, str]:
     suffix = _EXTENSION.search(path)
     stem, end = (path[: suffix.start()], suffix[0]) if suffix else (str(path), "")
     free = (VaultPath(f"{stem} {number}{end}") for number in count(1))
-    return call.vault.catalog.spell_path(next(name for name in free if call.vault.at(name) is None))
+    return call.vault.catalog.spell_path(
+        next(name for name in free if call.vault.entry_at(name) is None)
+    )
 
 
 def delete(call: DropInCall) -> str:
@@ -220,7 +222,7 @@ def property_set(call: DropInCall) -> str:
     def change(body: str) -> str:
         return property_edits.set_property(body, name, value)
 
-    with call.vault.changing():
+    with call.vault.lock_changes():
         note = call.vault.edit("set_properties", entry, change, dry_run=True).operation
         operations: list[Operation] = [note] if note.before != note.after else []
         types = call.settings_change(TYPES, lambda text: _with_type(call, text, name, value, kind))

@@ -17,7 +17,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
-def found(vault: Vault, request: Request) -> list[VaultPath] | None:
+def find_in_app(vault: Vault, request: Request) -> list[VaultPath] | None:
     """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot
     be asked."""
     if vault.app is None:
@@ -28,7 +28,7 @@ def found(vault: Vault, request: Request) -> list[VaultPath] | None:
         if error.data.get("reason") == "cannot_carry":
             return None
         raise
-    return _known(vault, named)
+    return _filter_known(vault, named)
 
 
 def links(
@@ -36,11 +36,11 @@ def links(
 ) -> tuple[Sequence[Reference], Sequence[Reference]]:
     """Return our references that the app confirms, and its own without a line; without the app all
     of ours."""
-    if (app := _asked_about_links(vault)) is None:
+    if (app := _app_for_links(vault)) is None:
         return outgoing, backlinks
     try:
-        targets = _known(vault, app.links(path))
-        linking = _known(vault, app.backlinks(path))
+        targets = _filter_known(vault, app.links(path))
+        linking = _filter_known(vault, app.backlinks(path))
     except NoteNotFound:  # too new for the app
         return outgoing, backlinks
     out = [
@@ -60,14 +60,14 @@ def links(
     return out, back
 
 
-def unconnected(
+def list_unconnected(
     vault: Vault, question: Literal["orphans", "dead_ends"]
 ) -> tuple[tuple[VaultPath, ...], str | None]:
     """Return the notes that no other file links to, or those without a link, and the notice of our
     index."""
-    if (app := _asked_about_links(vault)) is not None:
+    if (app := _app_for_links(vault)) is not None:
         named = app.orphans() if question == "orphans" else app.deadends()
-        return tuple(path for path in _known(vault, named) if is_note(path)), None
+        return tuple(path for path in _filter_known(vault, named) if is_note(path)), None
     answer = vault.graph.orphans() if question == "orphans" else vault.graph.dead_ends()
     return answer.value, answer.notice
 
@@ -75,9 +75,9 @@ def unconnected(
 def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Reference]:
     """Return our broken links without those to files that the app finds, and those that only the
     app knows, without a line; without the app all of ours."""
-    if (app := _asked_about_links(vault)) is None:
+    if (app := _app_for_links(vault)) is None:
         return references
-    listed = {name: _known(vault, sources) for name, sources in app.unresolved().items()}
+    listed = {name: _filter_known(vault, sources) for name, sources in app.unresolved().items()}
     names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in references]
     confirmed = [
         reference
@@ -93,13 +93,13 @@ def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Refe
     return confirmed
 
 
-def _asked_about_links(vault: Vault) -> Obsidian | None:
+def _app_for_links(vault: Vault) -> Obsidian | None:
     return None if vault.policy.restricts_reading else vault.app
 
 
-def _known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
+def _filter_known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
     """Return the catalog's files for the paths that the app names, without repeats."""
-    entries = (vault.at(VaultPath(path)) for path in named)
+    entries = (vault.entry_at(VaultPath(path)) for path in named)
     return list(dict.fromkeys(entry.path for entry in entries if entry is not None))
 
 

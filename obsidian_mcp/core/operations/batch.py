@@ -40,7 +40,7 @@ class CallSequence:
 
     def __init__(self, vault: Vault, calls: Sequence[Call]) -> None:
         self._vault = vault
-        self._calls = [_numbered(call, number) for number, call in enumerate(calls, 1)]
+        self._calls = [_number_errors(call, number) for number, call in enumerate(calls, 1)]
         self._call_of: Callable[[str], int | None] = lambda _: None
         self._removed: dict[str, bytes | None] = {}
         """What the files held that the first draft deleted for good."""
@@ -87,7 +87,7 @@ class CallSequence:
                 raise changed_meanwhile(operation.disk)
 
 
-def _numbered(call: Call, number: int) -> Call:
+def _number_errors(call: Call, number: int) -> Call:
     """Return a call whose errors have its number, from 1, in their data."""
 
     def make(drafted: DraftVault) -> Any:

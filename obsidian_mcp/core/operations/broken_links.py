@@ -125,7 +125,7 @@ def _near_part(vault: Vault, path: VaultPath, part: str) -> str | None:
     from obsidian_mcp.core.note.parser import parse
 
     try:
-        content = vault.read(vault.catalog.entry(path))
+        content = vault.read_content(vault.catalog.entry(path))
     except NoteNotFound:
         return None
     if not content.is_text:

@@ -44,7 +44,7 @@ class Selection(NamedTuple):
     """What the search that found them did not look through."""
 
 
-def selected(
+def select_files(
     vault: Vault,
     names: Sequence[str],
     query: str,
@@ -94,7 +94,7 @@ def selected(
     return Selection(notes, unsearched)
 
 
-def rewriting(
+def plan_rewrites(
     vault: Vault,
     entries: Sequence[FileEntry],
     change: Callable[[str], str],
@@ -156,7 +156,7 @@ def make(
             raise
         except AppError as error:  # true only if no other process has moved what it was about
             planned = error
-        with vault.changing():
+        with vault.lock_changes():
             if isinstance(planned, AppError) or planned.depends_on_all:
                 # else links would be left behind that were written a moment ago (WATCH-10)
                 vault.look_everywhere()
@@ -169,7 +169,7 @@ def make(
                 made = _commit(vault, tool, planned)
                 break
     else:
-        with vault.changing():
+        with vault.lock_changes():
             made = _commit(vault, tool, plan())
     if made.depends_on_all:
         vault.indexer.catch_up()

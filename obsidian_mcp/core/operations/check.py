@@ -64,7 +64,7 @@ class Check(NamedTuple):
     is_broken: bool = False
     """Whether what it finds is broken; else it is advice."""
 
-    def run(self, vault: Vault) -> Findings:
+    def run_check(self, vault: Vault) -> Findings:
         """Look at the whole vault; the index must be complete."""
         findings = self.find(vault)
         return findings if isinstance(findings, Findings) else Findings(list(findings))

@@ -51,8 +51,8 @@ def merge(
     # A file is read once: the change expects the bytes that it was made from, not those of a later
     # look.
     files = {file.path: file for file in rewriting.rewritten}
-    leaving, own = _before_and_after(vault, source, files.get(source.path))
-    before, there = _before_and_after(vault, target, files.get(target.path))
+    leaving, own = _read_rewritten(vault, source, files.get(source.path))
+    before, there = _read_rewritten(vault, target, files.get(target.path))
     read = frontmatter.read_frontmatter(own)
     if read is not None and read.error:
         raise PropertiesUnreadable(
@@ -90,7 +90,7 @@ def merge(
     )
 
 
-def _before_and_after(
+def _read_rewritten(
     vault: Vault, entry: FileEntry, file: Rewritten | None
 ) -> tuple[FileContent, str]:
     """Return a note as it is, and its text with rewritten links, where it has some."""

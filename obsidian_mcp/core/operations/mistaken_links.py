@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.vault_path import (
 )
 from obsidian_mcp.core.vault.vault import Vault
 
-from .referrers import linking, listed, referrers_of
+from .referrers import find_linking_files, list_places, referrers_of
 
 
 def warn_of_mistaken_links(
@@ -25,7 +25,9 @@ def warn_of_mistaken_links(
 ) -> list[str]:
     """A warning with the links to one note that would lead to a heading or block of the other,
     after `moved` came from the note `source`, or its `part`, into `target`, now `merged`."""
-    contents, referrers = referrers_of(vault, {source, target, *linking(vault, [source, target])})
+    contents, referrers = referrers_of(
+        vault, {source, target, *find_linking_files(vault, [source, target])}
+    )
     before = {
         path: parser.parse(contents[path].text.body)
         for path in (source, target)
@@ -60,4 +62,4 @@ def warn_of_mistaken_links(
         "Both notes have a heading or block of the same name, so these lead to the one of the "
         "other note now"
     )
-    return [f"{reason}: {listed(mistaken)}."] if mistaken else []
+    return [f"{reason}: {list_places(mistaken)}."] if mistaken else []

@@ -52,7 +52,7 @@ def relocate(
     else:
         files = {source: target}
         vault.check_target(target_disk)
-    occupant = vault.at(target)
+    occupant = vault.entry_at(target)
     occupied = (occupant is not None and occupant.path != source) or (
         vault.files.exists(target_disk) and name_key(source) != name_key(target)
     )
@@ -67,7 +67,7 @@ def relocate(
         Move(disk, target_disk, unlinked=update_links and not (links.rewritten or links.warnings))
     ]
     if is_folder:
-        leaving = vault.folders.movable(disk)
+        leaving = vault.folders.movable_entries(disk)
         spelled = (disks[path] for path in files)
         apart = [
             *(leaving or ()),
@@ -100,7 +100,7 @@ def gather(
 ) -> PlannedChange:
     """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists,
     InvalidName, PermissionDenied, InvalidArguments for the name of a note."""
-    folder = vault.folders.named(to) or VaultPath("")
+    folder = vault.folders.find_folder(to) or VaultPath("")
     if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
             f"{to!r} is the name of a note, and names and query move notes into a folder. Give "
@@ -113,11 +113,13 @@ def gather(
     moves = []
     for entry in entries:
         name = entry.path.rpartition("/")[2]
-        target, disk = _placed(vault, VaultPath(f"{folder}/{name}" if folder else name), entry.path)
+        target, disk = _choose_place(
+            vault, VaultPath(f"{folder}/{name}" if folder else name), entry.path
+        )
         if target == entry.path:
             continue
         vault.check_target(disk)
-        if vault.at(target) is not None or vault.files.exists(disk) or target in taken:
+        if vault.entry_at(target) is not None or vault.files.exists(disk) or target in taken:
             raise NoteExists(
                 f"{str(entry.path)!r} cannot go to {str(target)!r}: something of that name is "
                 "there. Nothing moved.",
@@ -141,8 +143,8 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
         return name.path, name.disk, False
     folder: tuple[VaultPath, str, bool] | None = None
     with suppress(PermissionDenied, InvalidName):
-        path, disk = vault.folders.spelled(vault.folders.named(name) or VaultPath(""))
-        if path and vault.folders.below(disk) is not None:
+        path, disk = vault.folders.spell_folder(vault.folders.find_folder(name) or VaultPath(""))
+        if path and vault.folders.folders_below(disk) is not None:
             folder = VaultPath(path), disk, True
     if folder is not None and name.strip().endswith("/"):
         return folder
@@ -173,19 +175,21 @@ def _target(
             raise InvalidName(
                 "The target is empty. Give a new path, a folder, or a new name.", to=to
             )
-        return _placed(vault, VaultPath(source.rpartition("/")[2]), source)
-    path = vault.folders.named(to) or VaultPath("")
-    spelled, disk = vault.folders.spelled(path)
-    if into or (vault.folders.below(disk) is not None and name_key(path) != name_key(source)):
-        return _placed(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"), source)
+        return _choose_place(vault, VaultPath(source.rpartition("/")[2]), source)
+    path = vault.folders.find_folder(to) or VaultPath("")
+    spelled, disk = vault.folders.spell_folder(path)
+    if into or (
+        vault.folders.folders_below(disk) is not None and name_key(path) != name_key(source)
+    ):
+        return _choose_place(vault, VaultPath(f"{spelled}/{source.rpartition('/')[2]}"), source)
     if keep_extension and extension(path) != extension(source):
         path = VaultPath(path + (extension(source) or ""))
     if "/" not in written and parent(source):
         path = VaultPath(f"{parent(source)}/{path}")
-    return _placed(vault, path, source)
+    return _choose_place(vault, path, source)
 
 
-def _placed(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
+def _choose_place(vault: Vault, path: VaultPath, source: VaultPath) -> tuple[VaultPath, str]:
     """Return where `source` goes, with its folders as they are spelled. Raises: InvalidName for a
     new name."""
     vault.catalog.check_creatable(path, source)

@@ -17,27 +17,27 @@ from obsidian_mcp.errors import (
     PermissionDenied,
 )
 
-from .referrers import applied, linking, listed, referrers_of, unread_links
+from .referrers import apply_file_edits, find_linking_files, list_places, referrers_of, unread_links
 
 MOST_REFERRERS = 3_000
 """Files with links to a name that are read when another file gets it: about three seconds."""
 
 
-def displaced(vault: Vault, created: VaultPath) -> PlannedChange:
+def plan_displacement(vault: Vault, created: VaultPath) -> PlannedChange:
     """Plan the rewriting of links that would lead to a new file, no longer to another one of its
     name (RENAME-04)."""
     contents, planned, unseen = displaced_links(vault, created)
-    rewritten_links = applied(contents, planned)
-    changed, refused = allowed(vault, rewritten_links.rewritten)
+    rewritten_links = apply_file_edits(contents, planned)
+    changed, refused = split_allowed(vault, rewritten_links.rewritten)
     warnings = [*unseen, *rewritten_links.warnings, *unread_links(vault)]
     if changed:
         paths = [file.path for file in changed]
         warnings.append(
-            f"Links to the other file of this name have its path now, in {listed(paths)}."
+            f"Links to the other file of this name have its path now, in {list_places(paths)}."
         )
     if refused:
         warnings.append(
-            f"Links lead to the new note now in {listed(refused)}, which the user's policy keeps "
+            f"Links lead to the new note now in {list_places(refused)}, which the user's policy keeps "
             "as they are."
         )
     return PlannedChange(tuple(changed), warnings=tuple(warnings))
@@ -48,18 +48,20 @@ def create_file(
 ) -> tuple[str, ...]:
     """Make a file; links to another file of its name get a path and go on leading there. Return
     warnings."""
-    with vault.changing():
+    with vault.lock_changes():
         operations: list[Operation] = [Create(disk, data)]
         warnings: tuple[str, ...] = ()
         if vault.catalog.find_by_name(path.rpartition("/")[2]):
-            links = displaced(vault, path)
+            links = plan_displacement(vault, path)
             operations += links.operations
             warnings = links.warnings
         vault.commit(tool, operations)
         return warnings
 
 
-def allowed(vault: Vault, files: Iterable[Rewritten]) -> tuple[list[Rewritten], list[VaultPath]]:
+def split_allowed(
+    vault: Vault, files: Iterable[Rewritten]
+) -> tuple[list[Rewritten], list[VaultPath]]:
     """Return the files that the policy allows to be written, and the paths of the others."""
     changed, refused = [], []
     for file in files:
@@ -80,7 +82,7 @@ def displaced_links(
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"
-    elif len(referring := linking(vault, [created])) > MOST_REFERRERS:
+    elif len(referring := find_linking_files(vault, [created])) > MOST_REFERRERS:
         reason = f"{len(referring)} files have links to this name, too many to look at"
     if reason:
         return (

@@ -49,7 +49,7 @@ class PeriodicNotes:
         self._vault = vault
         self._names = vault.periodic
 
-    def listed(self, period: Period) -> list[tuple[FileEntry, date]]:
+    def list_notes(self, period: Period) -> list[tuple[FileEntry, date]]:
         """Return a period's notes with the days they name, the latest first. Raises: NoteNotFound
         for the folder."""
         settings = self._names.settings
@@ -80,14 +80,14 @@ class PeriodicNotes:
                     with suppress(NoteNotFound):  # gone since: it counts as not there (PERIODIC-13)
                         return self._open_existing(tool, located, located.entry, change)
                 if not create:
-                    raise self._missing(located)
+                    raise self._missing_error(located)
                 filled, creation = self.plan(located, change)
                 if attempt.commit(tool, [creation]):
                     break
         entry = vault.look_for(creation.disk)
         if entry is None:
             raise self._names.describe_missing(located)
-        content = vault.read(entry)
+        content = vault.read_content(entry)
         cursor, warnings = filled.cursor, filled.warnings
         return Opened(
             located, content, created=True, changed=True, cursor=cursor, warnings=warnings
@@ -103,12 +103,12 @@ class PeriodicNotes:
         """Return a note that is there, with its text changed. Raises: NoteNotFound where it is gone
         since."""
         if change is None:
-            return Opened(located, self._vault.shown(entry), created=False, changed=False)
+            return Opened(located, self._vault.read_shown(entry), created=False, changed=False)
         edited = self._vault.edit(tool, entry, change)
         is_changed = edited.before.etag != edited.after.etag
         return Opened(located, edited.after, created=False, changed=is_changed)
 
-    def _missing(self, located: LocatedNote) -> NoteNotFound:
+    def _missing_error(self, located: LocatedNote) -> NoteNotFound:
         """Return the error for a note that is not there, with the headings that its template would
         give it."""
         error = self._names.describe_missing(located)
@@ -120,15 +120,15 @@ class PeriodicNotes:
                 )
         return error
 
-    def unique(self, name: str, template: str = "") -> tuple[str, str]:
+    def unique_note(self, name: str, template: str = "") -> tuple[str, str]:
         """Return the path of a new note named by the minute, and its template (PERIODIC-19).
         Raises: NoteExists."""
         settings = self._names.settings
-        self._vault.folders.configured(settings.unique.folder, FOLDER_OF_UNIQUE_NOTES)
+        self._vault.folders.configured_folder(settings.unique.folder, FOLDER_OF_UNIQUE_NOTES)
         now = self._vault.calendar.now()
 
         def is_taken(path: str) -> bool:
-            return self._vault.at(parse(path)) is not None
+            return self._vault.entry_at(parse(path)) is not None
 
         path = unique_notes.unique_path(
             settings.unique, now, is_taken, name.strip(), settings.locale
@@ -142,7 +142,9 @@ class PeriodicNotes:
             )
         if not template and (named := settings.unique.template):
             template = str(
-                Templates(self._vault).configured(named, "the template of unique notes").path
+                Templates(self._vault)
+                .configured_template(named, "the template of unique notes")
+                .path
             )
         return path, template
 
@@ -178,9 +180,9 @@ class PeriodicNotes:
                 f'{failure} Template file "{rule.template}" not found.', template=rule.template
             )
         variables = templates.variables(located.path)
-        text = Text.decode(self._vault.read(self._vault.catalog.entry(template)).data).body
+        text = Text.decode(self._vault.read_content(self._vault.catalog.entry(template)).data).body
         filled = fill_periodic(text, variables, rule, located.first)
-        return templates.run(basename(template), filled, located.path)
+        return templates.run_templater(basename(template), filled, located.path)
 
     def _check_folder(self, rule: PeriodRule, failure: str = "") -> None:
         """Raises: NoteNotFound for a folder of the settings that is missing, after the words of
@@ -188,7 +190,9 @@ class PeriodicNotes:
         folder = rule.folder.strip("/ ")
         if not folder:
             return
-        self._vault.folders.configured(folder, f"the folder of {adjective_of(rule.period)} notes")
+        self._vault.folders.configured_folder(
+            folder, f"the folder of {adjective_of(rule.period)} notes"
+        )
         with self._vault.lock:
             _, disk = self._vault.catalog.existing_folder(parse(folder))
             is_there = self._vault.catalog.folders.find(folder) is not None

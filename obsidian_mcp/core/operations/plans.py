@@ -70,7 +70,7 @@ class FileChange(NamedTuple):
         for other files."""
         if not self.is_text or self.before == self.after:
             return []
-        before, after = (_printable(data) for data in (self.before, self.after))
+        before, after = (_to_printable(data) for data in (self.before, self.after))
         note = parser.parse(before or after)
         starts = note.lines.starts
 
@@ -91,7 +91,7 @@ class FileChange(NamedTuple):
         return sum(line[0] == "+" for line in lines), sum(line[0] == "-" for line in lines)
 
 
-def _printable(data: bytes | None) -> str:
+def _to_printable(data: bytes | None) -> str:
     return (
         Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     )
@@ -172,7 +172,7 @@ class Plans:
     def draft(self, make: Callable[[], object]) -> Plan | None:
         """Run a call up to its first write and keep what it would have changed; None where it would
         change nothing."""
-        planned = _planned(make)
+        planned = _capture_plan(make)
         return None if planned is None else self.keep(planned, make)
 
     def keep(self, planned: Planned, make: Callable[[], object]) -> Plan:
@@ -271,15 +271,15 @@ class Plans:
                 if is_there and (
                     not is_moved or name_key(operation.disk) == name_key(operation.target)
                 ):
-                    return "pending" if self._unchanged(plan, operation) else "stale"
+                    return "pending" if self._is_unchanged(plan, operation) else "stale"
                 return "applied" if is_moved and not is_there else "stale"
             case Remove():
                 if not files.exists(operation.disk):
                     return "applied"
-                return "pending" if self._unchanged(plan, operation) else "stale"
+                return "pending" if self._is_unchanged(plan, operation) else "stale"
         return "applied"  # an empty folder that is removed on the way
 
-    def _unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
+    def _is_unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
         """Whether a file that is moved or removed is as it was; its text is compared where the plan
         changes it, too."""
         if any(
@@ -291,7 +291,7 @@ class Plans:
 
     def _now_at(self, plan: Plan, disk: str) -> str:
         """Return the path of a file after those moves of the plan that have been made."""
-        files, target = self._vault.files, plan.moves.after(disk)
+        files, target = self._vault.files, plan.moves.place_after(disk)
         return (
             target if target != disk and not files.exists(disk) and files.exists(target) else disk
         )
@@ -311,16 +311,16 @@ class Plans:
         plan = self.get(plan_id)
         if len(plan.by_path) > 1 or len(plan.moves):
             self._vault.indexer.complete()  # without the lock (INDEX-43)
-        with self._vault.changing():
+        with self._vault.lock_changes():
             self._vault.look_everywhere()
             by_path = plan.by_path
             if unknown := [path for path in paths if path not in by_path]:
                 raise InvalidArguments(
-                    f"The plan does not change {_named(unknown)}. It changes {_named(by_path)}.",
+                    f"The plan does not change {_join_names(unknown)}. It changes {_join_names(by_path)}.",
                     argument="paths",
                 )
             states = {path: self.state(plan, path) for path in paths or by_path}
-            chosen = self._chosen(plan, states, whole=not paths)
+            chosen = self._choose_files(plan, states, whole=not paths)
             chosen_operations = {id(operation) for path in chosen for operation in by_path[path]}
             is_whole = len(chosen) == len(by_path)
             if is_whole and plan.change.undoes is None and (len(chosen) > 1 or len(plan.moves) > 0):
@@ -337,11 +337,11 @@ class Plans:
                 plan.tool, operations, plan.change.undoes if is_whole else None
             )
 
-    def _chosen(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
+    def _choose_files(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
         """Raises: InvalidArguments, StaleEtag."""
         if stale := [path for path, state in states.items() if state == "stale"]:
             raise StaleEtag(
-                f"{_named(stale)} changed since the plan was made. Nothing was written; plan the "
+                f"{_join_names(stale)} changed since the plan was made. Nothing was written; plan the "
                 "change again.",
                 paths=stale[:NAMED],
             )
@@ -362,7 +362,7 @@ class Plans:
         return chosen
 
 
-def _planned(make: Callable[[], object]) -> Planned | None:
+def _capture_plan(make: Callable[[], object]) -> Planned | None:
     """Run a call up to its first write; return what it would have changed. Raises: what the call
     raises."""
     try:
@@ -376,17 +376,17 @@ def _planned(make: Callable[[], object]) -> Planned | None:
 def _check_covers(plan: Plan) -> None:
     """Check that the call would change no further file now, such as one with a new link. Raises:
     StaleEtag."""
-    again = _planned(plan.make)
+    again = _capture_plan(plan.make)
     disks = (
         {operation.disk for operation in again.change.operations} if again is not None else set()
     )
     if further := sorted(map(normal_form, disks - plan.paths.keys())):
         raise StaleEtag(
-            f"Since the plan was made, {_named(further)} came to be changed too, as by a new link. "
+            f"Since the plan was made, {_join_names(further)} came to be changed too, as by a new link. "
             "Nothing was written; plan the change again.",
             paths=further[:NAMED],
         )
 
 
-def _named(paths: Iterable[str]) -> str:
+def _join_names(paths: Iterable[str]) -> str:
     return name_first([repr(path) for path in paths], NAMED)

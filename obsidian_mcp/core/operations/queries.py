@@ -182,12 +182,12 @@ def _table(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnswer]
     note = query.this
     located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)
 
-    def run(moment: Moment) -> QueryAnswer:
+    def run_base(moment: Moment) -> QueryAnswer:
         context = _context(vault, query, moment)
         context.this = context.this or File(note)
         return run_table(query.text, context.this, located, context, query.page, view=query.view)
 
-    return run
+    return run_base
 
 
 def _context(vault: Vault, query: QueryRequest, moment: Moment) -> Context:
@@ -207,7 +207,7 @@ def _dataview(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnsw
     settings, this = _dataview_settings(vault), query.this or ""
     read = read_query(query.text, query.now, settings)
 
-    def run(moment: Moment) -> QueryAnswer:
+    def run_dataview(moment: Moment) -> QueryAnswer:
         notes = IndexedNotes(
             moment,
             partial(_created_ns, vault),
@@ -216,7 +216,7 @@ def _dataview(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnsw
         )
         return run_dql(read, notes, now=query.now, this=this, settings=settings, page=query.page)
 
-    return run
+    return run_dataview
 
 
 def _created_ns(vault: Vault, entry: FileEntry) -> int:
@@ -235,7 +235,7 @@ def _dataview_settings(vault: Vault) -> DataviewSettings:
 
 
 def _tasks(vault: Vault, query: QueryRequest) -> TaskPage:
-    this = vault.at(query.this) if query.this else None
+    this = vault.entry_at(query.this) if query.this else None
     from .tasks import query_tasks
 
     return query_tasks(vault, query.text, this, query.page)

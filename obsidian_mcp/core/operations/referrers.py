@@ -31,8 +31,10 @@ def rewrite_links(
 ) -> PlannedChange:
     """Plan the rewriting of links to files that get other paths, and of relative links in them, and
     add `warnings`."""
-    contents, referrers = referrers_of(vault, {*files, *linking(vault, [*files, *files.values()])})
-    planned = applied(
+    contents, referrers = referrers_of(
+        vault, {*files, *find_linking_files(vault, [*files, *files.values()])}
+    )
+    planned = apply_file_edits(
         contents, rewrite.plan(vault.catalog, files, referrers, settings=vault.settings)
     )
     of_settings = vault.settings.warnings if planned.rewritten else ()
@@ -41,7 +43,7 @@ def rewrite_links(
     )
 
 
-def linking(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
+def find_linking_files(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPath]:
     """Return the files with links to the names of these."""
     return {*vault.graph.sources_of(rewrite.link_keys(paths))}
 
@@ -61,7 +63,7 @@ def referrers_of(
         if extension(path) not in (vault_path.NOTE_EXTENSION, vault_path.CANVAS_EXTENSION):
             continue
         try:
-            contents[path] = content = vault.read(entry)
+            contents[path] = content = vault.read_content(entry)
         except errors.NoteNotFound:  # another program has just taken it, with its links
             continue
         if content.is_text:
@@ -74,18 +76,18 @@ def unread_links(vault: Vault) -> list[str]:
     be read; nothing where there are none (RENAME-15)."""
     large = vault.too_large()
     return (
-        [f"Files that are too large to be read keep their links as they are: {listed(large)}."]
+        [f"Files that are too large to be read keep their links as they are: {list_places(large)}."]
         if large
         else []
     )
 
 
-def applied(
+def apply_file_edits(
     contents: Mapping[VaultPath, FileContent], planned: Iterable[rewrite.FileEdits]
 ) -> PlannedChange:
     binary = [path for path, content in contents.items() if not content.is_text]
     warnings = (
-        [f"Files that are not text keep their links as they are: {listed(binary)}."]
+        [f"Files that are not text keep their links as they are: {list_places(binary)}."]
         if binary
         else []
     )
@@ -132,6 +134,6 @@ SHOWN = 10
 """Places that a warning lists."""
 
 
-def listed(places: Sequence[str]) -> str:
+def list_places(places: Sequence[str]) -> str:
     """Return the first places for a warning, and how many more there are."""
     return name_first(places, SHOWN, "; ")

@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 
-from .referrers import applied, linking, listed, referrers_of, unread_links
+from .referrers import apply_file_edits, find_linking_files, list_places, referrers_of, unread_links
 from .stale_names import find_bookmarks
 
 
@@ -20,9 +20,11 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
     InvalidName, NoteNotFound."""
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
-    contents, referrers = referrers_of(vault, {entry.path, *linking(vault, [entry.path])})
+    contents, referrers = referrers_of(
+        vault, {entry.path, *find_linking_files(vault, [entry.path])}
+    )
     if entry.path not in contents:  # too large, or another program has just taken it
-        contents[entry.path] = vault.read(vault.catalog.entry(entry.path))
+        contents[entry.path] = vault.read_content(vault.catalog.entry(entry.path))
     parsed = parser.parse(contents[entry.path].text.body)
     place = sections.find(parsed, heading)
     if place.heading is not None:
@@ -37,7 +39,7 @@ def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> P
         file_edits = rename_part.plan_block(
             vault.catalog, entry.path, parsed, old, new, referrers=referrers
         )
-    links = applied(contents, file_edits)
+    links = apply_file_edits(contents, file_edits)
     after = next(
         (file.after.text.body for file in links.rewritten if file.path == entry.path), parsed.body
     )
@@ -59,7 +61,7 @@ def _lost_part_bookmarks(
         if resolve_subpath(before, part) and not resolve_subpath(now, part)
     ]
     return (
-        [f"Bookmarks stay as they are, and these name what is renamed: {listed(lost)}."]
+        [f"Bookmarks stay as they are, and these name what is renamed: {list_places(lost)}."]
         if lost
         else []
     )

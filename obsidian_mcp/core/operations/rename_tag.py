@@ -26,7 +26,7 @@ from obsidian_mcp.errors import AppError, InvalidName
 
 from . import bulk
 from .queries import inline_prefix
-from .referrers import listed
+from .referrers import list_places
 
 _NOT_IN_A_TAG = re.compile(r"[\s\u2000-\u206f\u2e00-\u2e7f'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\]")
 _WORD = re.compile(r"[^\s\"'`,:;!=<>&|()\[\]{}]+")
@@ -37,10 +37,10 @@ MOST_QUERY_NOTES = 2_000
 def rename(vault: Vault, tag: str, to: str, *, dry_run: bool) -> PlannedChange:
     """Rename a tag as one change, or with `dry_run` plan it; warnings say what keeps the old one.
     Raises: InvalidArguments."""
-    old, new = _checked(tag), _checked(to)
+    old, new = _check_name(tag), _check_name(to)
     renamed = bulk.make(vault, "rename_tag", partial(_plan, vault, old, new), dry_run=dry_run)
     if queries := list(_queries_with(vault, old)):
-        warning = f"Queries are not changed, and these seem to name #{old}: {listed(queries)}."
+        warning = f"Queries are not changed, and these seem to name #{old}: {list_places(queries)}."
         return replace(renamed, warnings=(*renamed.warnings, warning))
     return renamed
 
@@ -55,7 +55,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
             binary.append(path)
         elif content is not None:
             body = content.text.body
-            rename = in_note if is_note(path) else in_canvas
+            rename = rename_in_note if is_note(path) else rename_in_canvas
             after = rename(body, old, new)
             if after != body:
                 renamed.append(Rewritten(content, content.with_body(after)))
@@ -68,12 +68,12 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
         "The frontmatter is broken and seems to name the tag, which stays there; repair it and "
         "rename again"
     )
-    warnings = [f"{reason}: {listed(broken)}."] if broken else []
+    warnings = [f"{reason}: {list_places(broken)}."] if broken else []
     if binary:
-        warnings.append(f"Files that are not text keep the tag: {listed(binary)}.")
+        warnings.append(f"Files that are not text keep the tag: {list_places(binary)}.")
     if large := vault.too_large():
         warnings.append(
-            f"Files that are too large to be read keep the tag where they have it: {listed(large)}."
+            f"Files that are too large to be read keep the tag where they have it: {list_places(large)}."
         )
     if not files and not broken:
         warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]
@@ -83,7 +83,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
 def _content(vault: Vault, path: VaultPath) -> FileContent | None:
     """Return the content of a file; None for one that is gone or too large to be read."""
     entry = vault.catalog.get(path)
-    return None if entry is None or entry.is_too_large else vault.read(entry)
+    return None if entry is None or entry.is_too_large else vault.read_content(entry)
 
 
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
@@ -134,7 +134,7 @@ def _queries_with(vault: Vault, tag: str) -> Iterator[str]:
                     yield f"{path} line {number}"
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     """Return a tag's name without `#`. Raises: InvalidName for a name that is no tag (semantics
     3.1)."""
     tag = name.strip().removeprefix("#").rstrip("/")
@@ -149,14 +149,14 @@ def _checked(name: str) -> str:
     return tag
 
 
-def in_note(body: str, old: str, new: str) -> str:
+def rename_in_note(body: str, old: str, new: str) -> str:
     """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises:
     PropertiesUnreadable."""
     renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
     return replace_tag(renamed, old, new)
 
 
-def in_canvas(body: str, old: str, new: str) -> str:
+def rename_in_canvas(body: str, old: str, new: str) -> str:
     """Return the canvas with the tag renamed in its text cards, inside their JSON strings
     (TAG-31)."""
     return apply(

@@ -18,7 +18,7 @@ from obsidian_mcp.errors import (
     InvalidArguments,
 )
 
-from .referrers import listed
+from .referrers import list_places
 
 
 def mentions(
@@ -41,7 +41,7 @@ def mentions(
                 places.append(f"{entry.path} line {line} ({literal!r})")
     marked = find_bookmarks(vault, files, folder)
     return [
-        f"{kind} are not changed by a move, and these name what moves: {listed(named)}."
+        f"{kind} are not changed by a move, and these name what moves: {list_places(named)}."
         for kind, named in {"Bases": places, "Bookmarks": marked}.items()
         if named
     ]
@@ -52,7 +52,7 @@ def lost_bookmarks(vault: Vault, files: Container[VaultPath]) -> list[str]:
     (BOOK-5)."""
     bookmarked = find_bookmarks(vault, files, None)
     return (
-        [f"Bookmarks stay as they are, and these name what is removed: {listed(bookmarked)}."]
+        [f"Bookmarks stay as they are, and these name what is removed: {list_places(bookmarked)}."]
         if bookmarked
         else []
     )

@@ -175,14 +175,14 @@ def add_task(
     if dry_run:
         _, creation = PeriodicNotes(vault).plan(located, apply_to_new)
         vault.check(TOOL, [creation])
-        return source.answer(str(located.path), updated[-1], "")
+        return source.answer_update(str(located.path), updated[-1], "")
     opened = PeriodicNotes(vault).open(
         TOOL, located.rule.period, located.day.isoformat(), apply_to_new
     )
-    return source.answer(str(located.path), updated[-1], opened.content.etag)
+    return source.answer_update(str(located.path), updated[-1], opened.content.etag)
 
 
-def _moved(updated: UpdatedNote, body: str) -> UpdatedNote:
+def _shift_lines(updated: UpdatedNote, body: str) -> UpdatedNote:
     """The change with its lines where they stand after a merge."""
     lines = [line.removesuffix("\r") for line in body.split("\n")]
     new = list(updated.new)
@@ -257,7 +257,7 @@ class _VaultTasks:
         assert self._dependencies is not None  # noqa: S101  set by load
         return self._dependencies
 
-    def in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
+    def tasks_in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
         """Return the checkboxes in some lines of a note with this text, also such as lack the
         global filter."""
         from obsidian_mcp.core.note.parser import parse
@@ -320,12 +320,12 @@ class _VaultTasks:
         edited = self._vault.edit(TOOL, entry, change, etag, dry_run=dry_run)
         updated = updated_notes[-1]
         if edited.merged:
-            updated = _moved(updated, edited.after.text.body)
-        answer = self.answer(str(entry.path), updated, edited.after.etag)
+            updated = _shift_lines(updated, edited.after.text.body)
+        answer = self.answer_update(str(entry.path), updated, edited.after.etag)
         return replace(answer, merged=edited.merged or None)
 
-    def answer(self, path: str, updated: UpdatedNote, etag: str) -> UpdatedTask:
-        own = self.in_note(path, updated.body, (updated.line, updated.next_line))
+    def answer_update(self, path: str, updated: UpdatedNote, etag: str) -> UpdatedTask:
+        own = self.tasks_in_note(path, updated.body, (updated.line, updated.next_line))
         is_linked = any(task.id or task.depends_on for task in own.values())
         dependencies = self.dependencies() if is_linked else Dependencies.collect(())
 

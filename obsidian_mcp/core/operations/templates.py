@@ -69,10 +69,10 @@ class Templates:
         """Whether an answer may name a folder of the settings (POL-18)."""
         if not self._vault.policy.restricts_reading:
             return True
-        _, disk = self._vault.folders.spelled(VaultPath(normal_form(folder)))
-        return self._vault.folders.below(disk) is not None
+        _, disk = self._vault.folders.spell_folder(VaultPath(normal_form(folder)))
+        return self._vault.folders.folders_below(disk) is not None
 
-    def listed(self) -> list[FileEntry]:
+    def list_templates(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
         below = tuple(name_key(folder) + "/" for folder in self.folders)
         notes_of_vault = (entry for entry in self._vault.entries() if is_note(entry.path))
@@ -85,7 +85,7 @@ class Templates:
         do not matter. Raises: NoteNotFound with the templates there are."""
         key = name_key(name.strip().strip("/"))
         key = key if key.endswith(".md") else f"{key}.md"
-        templates = self.listed()
+        templates = self.list_templates()
         direct = [f"{name_key(folder)}/{key}" for folder in self.folders]
         for entry in templates:
             if name_key(entry.path) in direct:
@@ -112,9 +112,9 @@ class Templates:
         none."""
         templater = self._settings.templater
         name = templater.template_for(folder) if templater else ""
-        return self.configured(name, "the template of this folder") if name else None
+        return self.configured_template(name, "the template of this folder") if name else None
 
-    def configured(self, name: str, what: str) -> FileEntry:
+    def configured_template(self, name: str, what: str) -> FileEntry:
         """As `find`, for a name in the vault's settings. Raises: PermissionDenied where the policy
         may hide it."""
         try:
@@ -133,9 +133,13 @@ class Templates:
         """A template filled in for the note at a path, which `target` is if it exists. Raises:
         TemplateFailed."""
         text = self._vault.read_text(template).text.body
-        return self.run(basename(template.path), fill(text, self.variables(path)), path, target)
+        return self.run_templater(
+            basename(template.path), fill(text, self.variables(path)), path, target
+        )
 
-    def run(self, name: str, text: str, path: str, target: FileEntry | None = None) -> Filled:
+    def run_templater(
+        self, name: str, text: str, path: str, target: FileEntry | None = None
+    ) -> Filled:
         """Run the commands of Templater in a text, where the vault has Templater. Raises:
         TemplateFailed."""
         if self._settings.templater is None or not has_commands(text):
@@ -158,20 +162,22 @@ class Templates:
         catalog = vault.catalog
         surroundings = Surroundings(
             lambda path: catalog.path_at(VaultPath(path.strip("/"))) is not None,
-            self._included,
+            self._read_included,
             self._settings.locale,
         )
         rendered = render(name, text, about, surroundings)
         plain, cursor = take_cursor(rendered.text)
         return Filled(plain, cursor, rendered.warnings)
 
-    def _included(self, link: str) -> str | None:
+    def _read_included(self, link: str) -> str | None:
         linkpath, mark, subpath = link.partition("#")
         included_path = resolve(self._vault.catalog, "", linkpath)
         if included_path is None:
             return None
         try:
-            body = Text.decode(self._vault.read(self._vault.catalog.entry(included_path)).data).body
+            body = Text.decode(
+                self._vault.read_content(self._vault.catalog.entry(included_path)).data
+            ).body
             return sections.locate(body, subpath).whole.slice(body) if mark else body
         except AppError:
             return None

@@ -54,14 +54,14 @@ def _visible_changes(
     offset = 0
     while page := vault.journal.changes(disk, PAGE, offset, anywhere=anywhere)[0]:
         checkpoint()
-        yield from (recorded for recorded in page if _visible(vault, recorded))
+        yield from (recorded for recorded in page if _is_visible(vault, recorded))
         offset += len(page)
 
 
 def recall(vault: Vault, number: int) -> Recorded:
     """Return a change with its bytes. Raises: ChangeNotFound."""
     recorded = vault.journal.change(number)
-    if recorded is None or not _visible(vault, recorded):
+    if recorded is None or not _is_visible(vault, recorded):
         raise ChangeNotFound(
             f"The journal has no change {number}. obsidian_history lists the changes there are.",
             change=number,
@@ -69,7 +69,7 @@ def recall(vault: Vault, number: int) -> Recorded:
     return recorded
 
 
-def _visible(vault: Vault, recorded: Recorded) -> bool:
+def _is_visible(vault: Vault, recorded: Recorded) -> bool:
     touched = {
         disk
         for step in recorded.steps
@@ -80,7 +80,7 @@ def _visible(vault: Vault, recorded: Recorded) -> bool:
     return all(vault.policy.is_visible(normal_form(disk)) for disk in touched)
 
 
-def last(vault: Vault) -> Recorded:
+def last_change(vault: Vault) -> Recorded:
     """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound,
     naming others."""
     own = vault.journal.author()
@@ -95,14 +95,14 @@ def last(vault: Vault) -> Recorded:
     raise ChangeNotFound(
         "This client has made no change that could be undone since it was started. The latest "
         "change is number "
-        f"{foreign.number} ({foreign.tool}) by {made_by(vault, foreign)}; give its number to "
+        f"{foreign.number} ({foreign.tool}) by {describe_author(vault, foreign)}; give its number to "
         "take it back.",
         change=None,
         latest=foreign.number,
     )
 
 
-def made_by(vault: Vault, recorded: Recorded) -> str:
+def describe_author(vault: Vault, recorded: Recorded) -> str:
     """Return who made a change, in words for an answer."""
     own, author = vault.journal.author(), recorded.author
     if author == own:
@@ -119,8 +119,8 @@ def undo(
     undid it, and the steps whose files were left as they are. Where no file needs a change, an
     empty change is noted, so that the next undo takes the next one. Raises: ChangeNotFound;
     UndoConflict with a three-way diff, and nothing is changed."""
-    with vault.changing():
-        recorded = last(vault) if number is None else recall(vault, number)
+    with vault.lock_changes():
+        recorded = last_change(vault) if number is None else recall(vault, number)
         if recorded.undone_by is not None:
             raise UndoConflict(
                 f"Change {recorded.number} has been undone already, by change "
@@ -148,13 +148,13 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
     ]
     """How many moves were made before each step."""
 
-    def restored(kind: str) -> Iterator[Operation]:
+    def restore_steps(kind: str) -> Iterator[Operation]:
         for step, earlier in zip(reversed(recorded.steps), reversed(moves_before), strict=True):
             if step.kind != kind:
                 continue
             checkpoint()
             try:  # what was removed comes back after the moves
-                place = step.disk if kind == "remove" else moves.after(step.disk, earlier)
+                place = step.disk if kind == "remove" else moves.place_after(step.disk, earlier)
                 operation = _content(
                     vault, step, place, wins, is_free=kind == "remove" and place in free
                 )
@@ -168,7 +168,7 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
             if operation is not None:
                 yield operation
 
-    removals = list(restored("create"))
+    removals = list(restore_steps("create"))
     free |= {operation.disk for operation in removals if isinstance(operation, Remove)}
     places = _PlacesBack(vault, free)
     for step in reversed(recorded.steps):
@@ -181,8 +181,8 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
     if len(moves) and not len(places.moves):  # no old name is back, so the links stay too
         untouched += [step for step in reversed(recorded.steps) if step.kind == "write"]
     else:
-        removals = [*restored("write"), *removals]
-    steps = (*removals, *places.operations, *restored("remove"))
+        removals = [*restore_steps("write"), *removals]
+    steps = (*removals, *places.operations, *restore_steps("remove"))
     return PlannedChange(steps=steps, undoes=recorded.number), untouched
 
 
@@ -214,7 +214,7 @@ class _PlacesBack:
         """Plan to remove a folder that the change has made, where nothing but the files of the
         change was in it."""
         self.operations.append(RemoveFolder(disk))
-        present = self.moves.before(disk)
+        present = self.moves.place_before(disk)
         if present is not None and all(
             file.disk in self._free for file in self._files.scan(present)
         ):
@@ -222,7 +222,7 @@ class _PlacesBack:
 
     def _is_there(self, disk: str) -> bool:
         """Whether something is at a place when the moves planned so far are made."""
-        present = self.moves.before(disk)
+        present = self.moves.place_before(disk)
         return present is not None and self._files.exists(present)
 
 
@@ -281,7 +281,7 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
         for moved_step in change.steps
         if moved_step.target is not None
     )
-    place = moves.after(disk)
+    place = moves.place_after(disk)
     if place == disk or not vault.files.exists(place):
         paths = vault.catalog.find_by_name(normal_form(disk.rpartition("/")[2]))
         namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)

@@ -34,7 +34,7 @@ class Attempt:
     @property
     def lock(self) -> AbstractContextManager[None]:
         """The context in which this attempt plans and commits."""
-        return nullcontext() if self._is_ahead else self._changes.changing()
+        return nullcontext() if self._is_ahead else self._changes.lock_changes()
 
     def commit(self, tool: str, operations: Sequence[Operation]) -> bool:
         """Make the change; return False where it has to be planned again.

@@ -65,7 +65,7 @@ class Changes:
     """The moves that are being made, in their order."""
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def lock_changes(self) -> Iterator[None]:
         """Keep all others that use the journal from writing; what a dead process left half done is
         taken back first.
 
@@ -91,7 +91,7 @@ class Changes:
 
     def place_of(self, disk: str) -> str:
         """Return the current path of a file that is being moved."""
-        return self._moving.after(disk)
+        return self._moving.place_after(disk)
 
     def _recover(self) -> None:
         """Take back what died half done; what cannot be taken back now is tried again before the
@@ -132,7 +132,7 @@ class Changes:
         """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02); only
         planned where the call plans. Raises: StaleEtag when a file has changed since, and errors of
         the disk, which name the files that could not be brought back."""
-        with self.changing():
+        with self.lock_changes():
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
@@ -140,7 +140,9 @@ class Changes:
                 None if undoes is None else sys.maxsize
             )  # a file that others have made larger is undone too
             steps = [self._step(operation, limit) for operation in operations]
-            operations = [_expecting(*pair) for pair in zip(operations, steps, strict=True)]
+            operations = [
+                _with_expected_bytes(*pair) for pair in zip(operations, steps, strict=True)
+            ]
             folders = self._folders_made(operations)
             if (ending := current_call.get().limit) is not None:
                 ending.begin_commit()
@@ -253,7 +255,7 @@ class Changes:
 
     def _was_there(self, folder: str, moves: Moves) -> bool:
         """Whether a folder is there once these moves are made."""
-        place = moves.before(folder)
+        place = moves.place_before(folder)
         return place is not None and self._files.exists(place)
 
     def _step(self, operation: Operation, limit: int | None) -> Step:
@@ -325,7 +327,7 @@ class Changes:
         return None
 
 
-def _expecting(operation: Operation, step: Step) -> Operation:
+def _with_expected_bytes(operation: Operation, step: Step) -> Operation:
     """Return a removal with the bytes that the journal has: the file must hold these in the last
     moment (SAFE-08)."""
     return operation._replace(before=step.before) if isinstance(operation, Remove) else operation

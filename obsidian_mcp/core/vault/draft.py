@@ -30,7 +30,7 @@ class _DraftChanges(Changes):
     """Makes changes in the files of a draft. There is no lock: nobody else sees them."""
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def lock_changes(self) -> Iterator[None]:
         yield
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
@@ -65,7 +65,7 @@ class DraftVault(Vault):
             inf
         )  # once: what others change meanwhile is seen when the change is made
 
-        def copied() -> Index:
+        def copy_index() -> Index:
             self.asks_index = True
             # what the copy lacks would be indexed in the draft, for nobody else (INDEX-43)
             vault.indexer.complete()
@@ -76,7 +76,7 @@ class DraftVault(Vault):
             self.drafted,
             scanning,
             vault.journal,
-            copied,
+            copy_index,
             policy=vault.policy,
             calendar=vault.calendar,
         )

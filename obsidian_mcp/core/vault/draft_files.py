@@ -293,10 +293,10 @@ class DraftFiles:
             ),
             *removed,
             *self._folders.moves,
-            *(Move(source, target) for source, target in _in_order(moves)),
+            *(Move(source, target) for source, target in _order_moves(moves)),
             *(Create(disk, data) for disk, data in new_files.items()),
             *(MakeFolder(disk) for disk in self._folders.made_empty(self._drafted)),
-            *(RemoveFolder(disk) for disk in self._folders.removed()),
+            *(RemoveFolder(disk) for disk in self._folders.removed_folders()),
         ]
 
     def _exchange(
@@ -341,7 +341,7 @@ def _circles(moves: dict[str, str]) -> list[list[str]]:
     return circles
 
 
-def _in_order(moves: dict[str, str]) -> list[tuple[str, str]]:
+def _order_moves(moves: dict[str, str]) -> list[tuple[str, str]]:
     """Return moves so that each finds its target free: one that leaves a place comes before the one
     that takes it."""
     ordered: list[tuple[str, str]] = []

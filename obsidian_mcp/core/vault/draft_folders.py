@@ -36,11 +36,11 @@ class DraftFolders:
     def place_on_disk(self, disk: str) -> str | None:
         """Return where on disk a file or folder of the draft would be; None where its folder has
         left its place."""
-        return self.moves.before(disk)
+        return self.moves.place_before(disk)
 
     def place_after_moves(self, disk: str) -> str:
         """Return where a file on disk is when the folders have moved."""
-        return self.moves.after(disk)
+        return self.moves.place_after(disk)
 
     def subfolders(self, disk: str, files: Collection[str]) -> list[str] | None:
         """Return the folders right below one, where `files` are the files of the draft; None if
@@ -62,7 +62,8 @@ class DraftFolders:
             if path.startswith(start) and "/" in path[len(start) :]
         }
         arrived = {
-            self.moves.after(move.target, number + 1) for number, move in enumerate(self.moves)
+            self.moves.place_after(move.target, number + 1)
+            for number, move in enumerate(self.moves)
         }
         inner = {
             path[len(start) :].split("/", 1)[0]
@@ -88,8 +89,8 @@ class DraftFolders:
     def move(self, source: str, target: str) -> None:
         """Move a folder with the folders in it."""
         step = Moves([Move(source, target)])
-        self._made = {step.after(path): None for path in self._made}
-        self._removed = {step.after(path): None for path in self._removed}
+        self._made = {step.place_after(path): None for path in self._made}
+        self._removed = {step.place_after(path): None for path in self._removed}
         origin = self.place_on_disk(source)
         if origin is None or self._base.subfolders(origin) is None:
             return
@@ -109,7 +110,7 @@ class DraftFolders:
             if not any(inner.startswith(f"{folder}/") for inner in empty_folders)
         ]
 
-    def removed(self) -> list[str]:
+    def removed_folders(self) -> list[str]:
         """Return the folders that are removed where they are empty, the inner ones first."""
         return sorted(self._removed, key=len, reverse=True)
 

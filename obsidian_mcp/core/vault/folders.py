@@ -26,7 +26,7 @@ class Folders:
         self._policy = policy
         self._listing = listing
 
-    def named(self, raw: str) -> VaultPath | None:
+    def find_folder(self, raw: str) -> VaultPath | None:
         """Return the folder that a person names, None for the root: one that is listed exactly so,
         however odd its name (NAME-14), else the normal form, which may be new. Raises:
         PermissionDenied."""
@@ -47,18 +47,18 @@ class Folders:
             with self._listing.lock:
                 listed_name = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
             if listed_name != folder and folder not in map(
-                normal_form, self.below(self.spelled(VaultPath(above))[1]) or ()
+                normal_form, self.folders_below(self.spell_folder(VaultPath(above))[1]) or ()
             ):
                 return False
             above = folder
         return True
 
-    def spelled(self, path: VaultPath) -> tuple[str, str]:
+    def spell_folder(self, path: VaultPath) -> tuple[str, str]:
         """Return a folder's spelling in the vault and on disk."""
         with self._listing.lock:
             return self._listing.catalog.existing_folder(path)
 
-    def below(self, disk: str) -> list[str] | None:
+    def folders_below(self, disk: str) -> list[str] | None:
         """Return the folders directly below one, as the disk spells them; None if there is no such
         folder."""
         folders = self._files.subfolders(disk)
@@ -67,7 +67,7 @@ class Folders:
         visible_folders = [folder for folder in folders if self._is_visible(folder)]
         return visible_folders if visible_folders or not disk or self._is_visible(disk) else None
 
-    def movable(self, disk: str) -> tuple[str, ...] | None:
+    def movable_entries(self, disk: str) -> tuple[str, ...] | None:
         """Return what can leave the hidden files of a folder: files and folders; None where it has
         no such files."""
         if not self._policy.restricts_reading:
@@ -84,16 +84,16 @@ class Folders:
         folders = [
             below
             for folder in staying
-            for below in self.below(folder) or ()
+            for below in self.folders_below(folder) or ()
             if below not in staying
         ]
         return tuple(sorted([*files, *folders]))
 
-    def existing(self, folder: str) -> tuple[str, list[str]]:
+    def describe_folder(self, folder: str) -> tuple[str, list[str]]:
         """A folder's spelling in the vault ("" for the root) and the folders right below it.
         Raises: NoteNotFound."""
-        spelled, disk = self.spelled(VaultPath(folder)) if folder else ("", "")
-        below = self.below(disk)
+        spelled, disk = self.spell_folder(VaultPath(folder)) if folder else ("", "")
+        below = self.folders_below(disk)
         if below is None:
             raise NoteNotFound(
                 f"There is no folder {folder!r} in the vault. List the root (empty folder) to "
@@ -102,7 +102,7 @@ class Folders:
             )
         return spelled, below
 
-    def configured(self, folder: str, what: str) -> str:
+    def configured_folder(self, folder: str, what: str) -> str:
         """Return a folder that the vault's settings name. Raises: PermissionDenied, without its
         name (POL-18)."""
         if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
@@ -115,11 +115,11 @@ class Folders:
         if not self._policy.is_visible(path):
             raise self._policy.refused_setting(what)
 
-    def for_notes(self, settings: AppSettings, current: str = "") -> str:
+    def folder_for_notes(self, settings: AppSettings, current: str = "") -> str:
         """Return the folder of a new note that is named without one, "" for the root; `current` is
         the open note's. Raises: PermissionDenied."""
         folder_by_location = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
-        return self.configured(
+        return self.configured_folder(
             folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES
         )
 

@@ -104,7 +104,7 @@ class Listing:
             self.scanned = self.scanned and self._is_frozen
             self.refresh()
 
-    def _listed(self) -> list[DiskFile]:
+    def _list_files(self) -> list[DiskFile]:
         listed: list[DiskFile] = []
         files = self._files.scan("", self.is_visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
@@ -115,12 +115,12 @@ class Listing:
     def _take(self, listed: Sequence[DiskFile]) -> Iterable[Change]:
         now, last = time.time_ns(), self._scanned_ns
         if last is not None:
-            listed = [*listed, *self._overlooked({file.disk for file in listed})]
+            listed = [*listed, *self._find_overlooked({file.disk for file in listed})]
         changes = self.catalog.replace(listed)
         if last is not None:
             recent = range(last - COARSEST_TICK_NS, now + COARSEST_TICK_NS)
             changes = chain(
-                changes, *(self._again(file) for file in listed if file.mtime_ns in recent)
+                changes, *(self._recheck_file(file) for file in listed if file.mtime_ns in recent)
             )
         self._scanned_ns = now
         self._dirty.scanned()
@@ -129,7 +129,7 @@ class Listing:
         self._is_scan_due = False
         return changes
 
-    def _overlooked(self, listed: AbstractSet[str]) -> Iterator[DiskFile]:
+    def _find_overlooked(self, listed: AbstractSet[str]) -> Iterator[DiskFile]:
         """Yield files that are there although a scan missed them, as one that was renamed meanwhile
         (WATCH-12)."""
         for disk in self._files.spelled(
@@ -150,7 +150,7 @@ class Listing:
         with self.lock:
             self._newer = set()
         try:
-            listed = self._listed()
+            listed = self._list_files()
         except AppError:
             self.scanned = False
             raise
@@ -175,7 +175,7 @@ class Listing:
             self._newer = None
         return self._dirty.scan_due()
 
-    def named(self, names: Iterable[str]) -> Catalog:
+    def list_named(self, names: Iterable[str]) -> Catalog:
         """Return the visible files that have one of these names, as names compare; others are not
         looked at."""
         keys = {name_key(name) for name in names}
@@ -189,7 +189,7 @@ class Listing:
     def rescan(self) -> None:
         """Look at the whole folder; nobody makes a change meanwhile."""
         with self.lock:
-            changes = self._take(self._listed())
+            changes = self._take(self._list_files())
             self._newer = None
             self._note(changes)
 
@@ -198,7 +198,7 @@ class Listing:
         (WATCH-05)."""
         with self.lock:
             if not self._is_frozen and self._misses.drain() is None:
-                self._look([entry.disk for entry in self.named(names)])
+                self._look([entry.disk for entry in self.list_named(names)])
                 self._misses.scanned()
 
     def check_downloaded(self, paths: Iterable[str]) -> None:
@@ -247,7 +247,9 @@ class Listing:
                 file = None
             if file is not None:
                 changes += (
-                    (self.catalog.put(file) or self._again(file)) if self.is_visible(disk) else []
+                    (self.catalog.put(file) or self._recheck_file(file))
+                    if self.is_visible(disk)
+                    else []
                 )
             elif self.catalog.on_disk(disk) is not None:
                 changes += self.catalog.drop(disk)
@@ -261,9 +263,9 @@ class Listing:
                 if (entry := self.catalog.get(change.path)) is not None
             ]
         if unknown:
-            self._respelled(unknown, changes)
+            self._drop_respelled(unknown, changes)
 
-    def _respelled(self, disks: Sequence[str], changes: list[Change]) -> None:
+    def _drop_respelled(self, disks: Sequence[str], changes: list[Change]) -> None:
         """Drop what is known by a former name: a disk that knows no case finds the file by that too
         (WATCH-08)."""
         spellings = self.catalog.find_respelled(disks)
@@ -274,7 +276,7 @@ class Listing:
             elif (file := self._files.stat(disk)) is not None:
                 changes += self.catalog.put(file)
 
-    def _again(self, file: DiskFile) -> list[Change]:
+    def _recheck_file(self, file: DiskFile) -> list[Change]:
         """Return a file that seems unchanged as changed if it may have been saved again within one
         tick (INDEX-03)."""
         entry = self.catalog.on_disk(file.disk) if may_repeat(file.mtime_ns) else None

@@ -35,11 +35,11 @@ class Moves:
         self._by_source.setdefault(move.disk, []).append(number)
         self._by_target.setdefault(move.target, []).append(number)
 
-    def after(self, disk: str, first: int = 0) -> str:
+    def place_after(self, disk: str, first: int = 0) -> str:
         """Return where a file or folder is after the moves from number `first` on."""
         while True:
             numbers = [
-                _next(self._by_source.get(place, ()), first) for place in _with_folders(disk)
+                _next_number(self._by_source.get(place, ()), first) for place in _with_folders(disk)
             ]
             number = min((number for number in numbers if number is not None), default=None)
             if number is None:
@@ -47,17 +47,17 @@ class Moves:
             move, first = self._moves[number], number + 1
             disk = move.target + disk[len(move.disk) :]
 
-    def before(self, disk: str) -> str | None:
+    def place_before(self, disk: str) -> str | None:
         """Return where a file or folder was before the moves; None for a place that they have
         emptied."""
         end = len(self._moves)
         while True:
             places = list(_with_folders(disk))
             arrived = max(
-                (_last(self._by_target.get(place, ()), end) for place in places), default=-1
+                (_last_number(self._by_target.get(place, ()), end) for place in places), default=-1
             )
             departed = max(
-                (_last(self._by_source.get(place, ()), end) for place in places), default=-1
+                (_last_number(self._by_source.get(place, ()), end) for place in places), default=-1
             )
             if departed > arrived:
                 return None
@@ -75,13 +75,13 @@ def _with_folders(disk: str) -> Iterator[str]:
         place = place.rpartition("/")[0]
 
 
-def _next(numbers: Sequence[int], first: int) -> int | None:
+def _next_number(numbers: Sequence[int], first: int) -> int | None:
     """Return the first number that is not below `first`."""
     at = bisect_left(numbers, first)
     return numbers[at] if at < len(numbers) else None
 
 
-def _last(numbers: Sequence[int], end: int) -> int:
+def _last_number(numbers: Sequence[int], end: int) -> int:
     """Return the last number below `end`, -1 where there is none."""
     at = bisect_left(numbers, end)
     return numbers[at - 1] if at else -1

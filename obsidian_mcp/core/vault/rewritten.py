@@ -50,7 +50,7 @@ def rewritten(before: FileContent, body: str, *, merged: bool = False) -> Rewrit
     return Rewritten(before, before.with_body(body), merged=merged)
 
 
-def edited(
+def edit_content(
     before: FileContent,
     change: Callable[[str], str],
     etag: str,
@@ -63,13 +63,13 @@ def edited(
         return rewritten(before, change(now))
     old_version = version(etag)
     if old_version is None:
-        raise stale(before, etag, "Read it again and repeat the edit.")
+        raise stale_etag_error(before, etag, "Read it again and repeat the edit.")
     base = Text.decode(old_version).body
     ours = change(base)
     merged = merge(base, ours, now)
     if merged is None:
         path = before.entry.path
-        raise stale(
+        raise stale_etag_error(
             before,
             etag,
             "The later changes touch this edit, so nothing was written. Changed since:\n"
@@ -89,7 +89,7 @@ def changed_meanwhile(disk: str) -> StaleEtag:
     )
 
 
-def stale(now: FileContent, etag: str, advice: str) -> StaleEtag:
+def stale_etag_error(now: FileContent, etag: str, advice: str) -> StaleEtag:
     return StaleEtag(
         f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not "
         f"{etag}. {advice}",

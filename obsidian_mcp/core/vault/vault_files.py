@@ -92,11 +92,11 @@ class VaultFiles:
         """Whether the catalog is known."""
         return self._listing.is_known
 
-    def named(self, *filenames: str) -> Catalog:
+    def catalog_of(self, *filenames: str) -> Catalog:
         """The files of these names, or all where they are known: only names are read, a fifth of a
         listing's time."""
         with self.lock:
-            return self.catalog if self.is_listed else self._listing.named(filenames)
+            return self.catalog if self.is_listed else self._listing.list_named(filenames)
 
     def entries(self) -> list[FileEntry]:
         """Return every file, sorted by path."""
@@ -108,7 +108,7 @@ class VaultFiles:
 
         return uri.note_name(raw, self.name, self.files.root)
 
-    def at(self, path: VaultPath) -> FileEntry | None:
+    def entry_at(self, path: VaultPath) -> FileEntry | None:
         """Return the file at this path, in any case and normal form."""
         with self.lock:
             path_of_entry = self.catalog.path_at(path)
@@ -172,7 +172,7 @@ class VaultFiles:
     # -- reading
     # ----------------------------------------------------------------------------------------------
 
-    def read(self, entry: FileEntry) -> FileContent:
+    def read_content(self, entry: FileEntry) -> FileContent:
         """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
         StorageFailed."""
         try:
@@ -186,7 +186,7 @@ class VaultFiles:
 
     def read_text(self, entry: FileEntry) -> FileContent:
         """As `read`, for text only. Raises: NotText."""
-        content = self.read(entry)
+        content = self.read_content(entry)
         if not content.is_text:
             raise NotText(
                 f"{str(entry.path)!r} is not a text file ({entry.size:,} bytes of binary data).",
@@ -206,7 +206,7 @@ class VaultFiles:
             )
         return self.read_text(entry)
 
-    def shown(self, entry: FileEntry) -> FileContent:
+    def read_shown(self, entry: FileEntry) -> FileContent:
         """As `read_text`, for an answer: with the backend `cli` the app has to know the note too;
         the file counts (APP-FILE-08)."""
         content = self.read_text(entry)

@@ -83,9 +83,9 @@ def number(text: str, name: str, least: int, greatest: int) -> int:
 def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bool]:
     """Return a filter for notes below the folder and with the tag, where given. Raises:
     NoteNotFound."""
-    inside = vault.folders.named(folder) if folder else None
+    inside = vault.folders.find_folder(folder) if folder else None
     if inside:
-        vault.folders.existing(inside)
+        vault.folders.describe_folder(inside)
     prefix = name_key(inside) + "/" if inside else ""
     tagged = {occurrence.path for occurrence in vault.graph.tagged(tag).value} if tag else None
     return lambda entry: (

@@ -214,7 +214,7 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
             alike = vault.catalog.find_equal(path)
         if len(alike) > 1:
             raise ambiguous_name_error(path, alike)
-        if (entry := vault.at(path) or vault.look_for(path)) is not None:
+        if (entry := vault.entry_at(path) or vault.look_for(path)) is not None:
             return vault, entry
     raise NoteNotFound(
         f"There is no file {str(paths[0])!r} in the vault {vault.name!r}.",

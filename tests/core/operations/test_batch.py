@@ -52,7 +52,7 @@ def edit(name: str, line: str = "ours\n") -> Call:
 
 def overwrite(name: str) -> Call:
     def call(drafted: DraftVault) -> Any:
-        before = drafted.read(drafted.find(name))
+        before = drafted.read_content(drafted.find(name))
         drafted.commit("create_note", [Write(before.entry.disk, before.data, b"new\n")])
 
     return call

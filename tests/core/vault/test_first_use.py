@@ -51,13 +51,13 @@ def vault(tmp_path: Path, opened: Opened) -> Vault:
 @pytest.mark.parametrize("name", ["Note.md", "NOTE.md", "Other.md", "Caf\u00e9.md", "cafe\u0301.md", "none.md"])
 def test_names_alone_find_the_files_that_the_whole_list_has(vault: Vault, name: str) -> None:
     """CLI-20"""
-    found = vault.named(name)
+    found = vault.catalog_of(name)
     assert not vault.is_listed
     vault.refresh()
     paths = vault.catalog.find_by_name(name)
     assert found.find_by_name(name) == paths
     assert sorted(found) == sorted(vault.catalog.entry(path) for path in paths)
-    assert vault.named(name) is vault.catalog
+    assert vault.catalog_of(name) is vault.catalog
     vault.close()
 
 

@@ -61,7 +61,7 @@ def test_observers_are_told_in_order_when_the_lock_is_free_again(root: Path, ope
 
     vault.committed.add(write_elsewhere)
     vault.committed.add(lambda change: told.append(f"second {change.number}"))
-    with vault.changing():
+    with vault.lock_changes():
         vault.commit("x", [Create("B.md", b"b\n")])
         vault.commit("x", [Create("C.md", b"c\n")])
         assert told == []
@@ -94,7 +94,7 @@ def test_nobody_is_told_of_a_change_that_was_not_made(root: Path, opened: Opened
     vault.committed.add(lambda change: told.append(change.number))
 
     def change_twice() -> None:
-        with vault.changing():
+        with vault.lock_changes():
             vault.commit("x", [Create("B.md", b"b\n")])
             vault.commit("edit_note", [Write("A.md", b"another text\n", b"new\n")])
 
