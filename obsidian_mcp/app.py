@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     class Media(Protocol):
         """What is not text. The methods raise NotShowable."""
 
-        def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
+        def shrink_image(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
             """An image as JPEG within these limits."""
 
         def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:

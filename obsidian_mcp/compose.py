@@ -77,7 +77,7 @@ def _read_outside(config: Config, principal: Principal | None, path: str, most: 
         return {folder: policy_of(config, folder, principal).is_visible for folder in folders}
 
     own = (config.state, config.cache, config.policy_file)
-    return OutsideFiles(config.import_folders, shown_in, own).read(path, most)
+    return OutsideFiles(config.import_folders, shown_in, own).read_outside_file(path, most)
 
 
 def _allow_open_files() -> None:

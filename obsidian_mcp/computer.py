@@ -45,7 +45,7 @@ def app_runs(platform: str) -> bool:
     """Return whether the app runs."""
     from obsidian_mcp.adapters.app_process import AppProcess
 
-    return AppProcess(platform).running()
+    return AppProcess(platform).is_running()
 
 
 def find_app_command(
@@ -74,7 +74,7 @@ def running_programs() -> Iterator[str]:
     """Yield the path of each program that runs, as far as the system tells."""
     from obsidian_mcp.adapters import processes
 
-    return (processes.answer(process.exe, "") for process in processes.processes())
+    return (processes.ask_psutil(process.exe, "") for process in processes.processes())
 
 
 def kill_with_descendants(process: subprocess.Popen[bytes]) -> None:

@@ -13,7 +13,7 @@ from obsidian_mcp.core.index.search_document import FIELDS
 
 def dump(index: Index) -> dict[str, list[tuple[Any, ...]]]:
     """Return every row of every table with paths in place of row ids, in order: equal for equal vaults."""
-    with index.database.writing() as connection:
+    with index.database.write_transaction() as connection:
         connection.execute("CREATE VIRTUAL TABLE IF NOT EXISTS temp.places USING fts5vocab(main, search, 'instance')")
         return dict(_tables(connection))
 

@@ -31,7 +31,7 @@ def write_a_generation(vault: Vault) -> None:
     with vault.lock_changes():
         operations: list[Operation] = []
         for number in range(NOTES):
-            before = vault.files.read(f"{number}.md")
+            before = vault.files.read_file(f"{number}.md")
             operations.append(Write(f"{number}.md", before, b"\n".join([before.split(b"\n")[0], line, b""])))
         vault.commit("test", operations)
 

@@ -156,7 +156,7 @@ ABILITIES: Mapping[str, Callable[[Path], bool]] = {
     "sockets among its files": _sockets_are_files,
     "time zones of processes": _has(time, "tzset"),
     "forks": _has(os, "fork"),
-    "list of processes": lambda _: processes.answer(lambda: psutil.Process().children(), None) is not None,
+    "list of processes": lambda _: processes.ask_psutil(lambda: psutil.Process().children(), None) is not None,
     "signals between processes": _has(signal, "SIGKILL"),
     "named pipes": _has(os, "mkfifo"),
     "pseudo terminals": _has(os, "openpty"),

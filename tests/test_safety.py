@@ -92,7 +92,7 @@ def root(tmp_path: Path) -> Path:
 def everything(vault: Vault) -> list[Operation]:
     """A change of every kind."""
     writes: list[Operation] = [
-        Write(f"{number}.md", before := vault.files.read(f"{number}.md"), before + b"new\n") for number in range(3)
+        Write(f"{number}.md", before := vault.files.read_file(f"{number}.md"), before + b"new\n") for number in range(3)
     ]
     return [*writes, Create("made/x.md", b"x"), Move("2.md", "moved/2.md"), Remove("3.md", permanent=True)]
 
@@ -161,7 +161,7 @@ def test_a_crash_at_any_operation_is_taken_back_at_the_next_start(
     again = opened()
     with again.lock_changes():
         assert contents(root) == before
-    assert again.journal.unfinished() == []
+    assert again.journal.list_unfinished() == []
 
 
 def test_a_crash_in_a_change_of_many_files_is_taken_back_with_one_look_at_each_folder(
@@ -314,20 +314,22 @@ def test_what_cannot_be_taken_back_is_told_and_tried_again(root: Path, opened: C
     """SAFE-03: the journal keeps the old text until it is back."""
     before = contents(root)
     vault = opened(Stubborn(root, "0.md"))
-    changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(2)]
+    changes = [
+        Write(f"{number}.md", data := vault.files.read_file(f"{number}.md"), data + b"new\n") for number in range(2)
+    ]
     with pytest.raises(StorageFailed, match=r"0\.md.* could not be brought back") as raised:
         vault.commit("test", changes)
     assert raised.value.data["paths"] == ["0.md"]
     assert contents(root) != before
     with vault.lock_changes():  # the file is still held
-        assert len(vault.journal.unfinished()) == 1
+        assert len(vault.journal.list_unfinished()) == 1
 
     again = Vault("v", Disk(root), Reported(), SqliteJournal(root.parent / "state"), lambda: open_index(None))
     again.refresh()
     with again.lock_changes():
         assert contents(root) == before
         assert {entry.path: entry.size for entry in again.entries()} == {name: len(before[name]) for name in before}
-    assert again.journal.unfinished() == []
+    assert again.journal.list_unfinished() == []
     again.close()
 
 
@@ -344,7 +346,9 @@ class Slow(Disk):
 def test_a_commit_that_the_limit_overtakes_is_finished_whole(root: Path, opened: Callable[..., Vault]) -> None:
     """SAFE-19: the limit ends between the first and the second file of a change."""
     vault = opened(Slow(root))
-    changes = [Write(f"{number}.md", data := vault.files.read(f"{number}.md"), data + b"new\n") for number in range(3)]
+    changes = [
+        Write(f"{number}.md", data := vault.files.read_file(f"{number}.md"), data + b"new\n") for number in range(3)
+    ]
     limit = Deadline(0.1)
     with call_with(limit=limit):
         vault.commit("test", changes)
@@ -359,7 +363,7 @@ def test_a_call_whose_time_is_over_changes_nothing(root: Path, opened: Callable[
     with call_with(limit=Deadline(0)), pytest.raises(OperationTimeout, match="before it changed anything"):
         vault.commit("test", everything(vault))
     assert contents(root) == before
-    assert vault.journal.unfinished() == []
+    assert vault.journal.list_unfinished() == []
 
 
 class FullJournal(SqliteJournal):

@@ -164,7 +164,7 @@ class Hostile(Disk):
 def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, opened: Callable[[Disk], Vault]) -> None:
     """SAFE-22. Issue 15, example 16: this ended in "could not be brought back as it was"."""
     vault = opened(Hostile(root))
-    changes = [Write(f"{n}.md", data := vault.files.read(f"{n}.md"), b"ours\n" + data) for n in range(3)]
+    changes = [Write(f"{n}.md", data := vault.files.read_file(f"{n}.md"), b"ours\n" + data) for n in range(3)]
     changes[1] = Write("1.md", changes[1].before, changes[1].before + b"ours\n")  # on the line above theirs
     with pytest.raises(StorageFailed, match="full") as refused:
         vault.commit("test", changes)
@@ -174,7 +174,7 @@ def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, ope
         b"note 1\n[[0]]\ntheirs\n",
         b"note 2\n[[0]]\n",
     ]
-    assert vault.journal.unfinished() == []
+    assert vault.journal.list_unfinished() == []
 
 
 @pytest.mark.parametrize(
@@ -318,7 +318,7 @@ def test_the_app_replaces_no_text_that_a_change_was_not_made_from(root: Path) ->
     """SAFE-08."""
     journal = SqliteJournal(root.parent / "state")
     vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None), through_app=App(root))
-    before = vault.files.read("0.md")
+    before = vault.files.read_file("0.md")
     (root / "0.md").write_bytes(b"theirs\n")
     with pytest.raises(StaleEtag):
         vault.commit("test", [Write("0.md", before, b"ours\n")])

@@ -319,7 +319,7 @@ def test_three_servers_that_do_different_things_to_the_same_notes_lose_nothing(r
     vault = vault_on(Disk(root))
     (journal,) = (root.parent / "state").glob("*/journal.sqlite3")
     kept = SqliteJournal(journal.parent)
-    assert kept.unfinished() == []
+    assert kept.list_unfinished() == []
     changes, total = kept.changes(None, 500, 0)
     assert total == 3 * rounds * 2 + 2 * rounds
     assert [change.number for change in changes] == list(range(total, 0, -1))

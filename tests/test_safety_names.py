@@ -139,7 +139,7 @@ def test_a_crash_in_a_rename_of_two_steps_leaves_the_note_under_its_old_name(
     with again.lock_changes():
         if len(renames) >= at:  # else the disk renames in one step
             assert contents(root) == before
-    assert again.journal.unfinished() == []
+    assert again.journal.list_unfinished() == []
 
 
 def test_a_rename_in_two_steps_replaces_no_other_file(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,7 +75,7 @@ class Notes:
     def __init__(self, root: Path, vault: Vault) -> None:
         self.root, self.vault = root, vault
         settings = config.Config((str(root),), environ={"HOME": str(root.parent)})
-        self.app = App(Only(vault), settings, lambda: media, OutsideFiles(()).read)  # type: ignore[arg-type]
+        self.app = App(Only(vault), settings, lambda: media, OutsideFiles(()).read_outside_file)  # type: ignore[arg-type]
         self.past: list[tuple[dict[str, bytes | None], int | None]] = []
         """What the vault held before a change, and the number of the change, None for one of the other program."""
 

@@ -284,7 +284,7 @@ def faults(ended: Soak) -> dict[str, list[str]]:
     """Return the lines that are not where they must be, by what is wrong with them."""
     (folder,) = (ended.root.parent / "state").iterdir()
     journal = SqliteJournal(folder)
-    assert journal.unfinished() == []
+    assert journal.list_unfinished() == []
     files = contents(ended.root)
     visible = [line for path, data in files.items() if not path.startswith(".trash/") for line in data.split(b"\n")]
     hidden = {line for path, data in files.items() if path.startswith(".trash/") for line in data.split(b"\n")}

@@ -63,7 +63,7 @@ class AppAccess:
         with self._lock:
             if self._process is None:
                 self._process = AppProcess()
-            return self._process.running()
+            return self._process.is_running()
 
     def is_there(self) -> bool:
         """Whether the app or its command is on this computer; the answer is kept for
@@ -71,7 +71,7 @@ class AppAccess:
         then, present = self._present
         if self._clock() - then > PRESENT_SECONDS:
             try:
-                self._official()
+                self._find_program()
                 present = True
             except ObsidianNotRunning:
                 present = False
@@ -97,7 +97,7 @@ class AppAccess:
             if folder not in self._commands:
                 from .obsidian_cli import ObsidianCommand
 
-                program = self._official()
+                program = self._find_program()
                 row = find_registered(folder, self._app_folders)
                 self._commands[folder] = ObsidianCommand(
                     program,
@@ -110,18 +110,18 @@ class AppAccess:
                 )
             return self._commands[folder]
 
-    def run(self, folder: Path, words: Sequence[str]) -> ProgramResult:
+    def run_official_program(self, folder: Path, words: Sequence[str]) -> ProgramResult:
         """Run the official program on the vault in this folder. Raises: ObsidianNotRunning, also
         where the app does not know the vault; AppCommandFailed where the program is missing;
         OperationTimeout."""
         row = find_registered(folder, self._app_folders)
         if row is None or not self.is_running():
             raise ObsidianNotRunning
-        program = self._official()
+        program = self._find_program()
         marked = program._replace(environment={**program.environment, DROP_IN: "1"})
-        return marked.run([f"vault={row.id}", *words], self._timeout)
+        return marked.run_program([f"vault={row.id}", *words], self._timeout)
 
-    def _official(self) -> ObsidianProgram:
+    def _find_program(self) -> ObsidianProgram:
         """Return the official program. Raises: AppCommandFailed, ObsidianNotRunning."""
         from .obsidian_program import INSTALL_HINT, ObsidianProgram, find_program, this_environment
 

@@ -48,7 +48,7 @@ class AppFiles:
         self._left_alone_until = float("-inf")
 
     def write(self, disk: str, data: bytes) -> None:
-        send = self._rewriting(disk, data)
+        send = self._plan_send(disk, data)
         if send is None or not self._try_in_app(
             send,
             done=lambda: self._content(disk) == data,
@@ -134,10 +134,10 @@ class AppFiles:
     def trash(self, disk: str, *, system: bool) -> str:
         places = ["the system's trash" if system else TRASH_FOLDER]
 
-        def by_ourselves() -> None:
+        def trash_directly() -> None:
             places.append(self._disk.trash(disk, system=system))
 
-        self._remove(disk, lambda command: command.delete(disk), by_ourselves)
+        self._remove(disk, lambda command: command.delete(disk), trash_directly)
         return places[-1]
 
     def _remove(self, disk: str, send: Send, by_ourselves: Callable[[], object]) -> None:
@@ -156,7 +156,7 @@ class AppFiles:
     # -- what the app can do exactly
     # -----------------------------------------------------------------------------
 
-    def _rewriting(self, disk: str, data: bytes) -> Send | None:
+    def _plan_send(self, disk: str, data: bytes) -> Send | None:
         """Return how the app can write these bytes: the whole note, or what is appended to it; None
         if it cannot."""
         if not (is_note(disk) and _is_sendable(disk)):
@@ -191,7 +191,7 @@ class AppFiles:
             # the app does not know the file yet and made another beside it, which is in the trash
             return False
         except AppError as error:
-            if self._comes_true(done, error):
+            if self._await_change(done, error):
                 return True
             # the app is well: it does not know the file yet, or cannot take the text
             is_unsuited = (
@@ -225,7 +225,7 @@ class AppFiles:
             return None
         return command
 
-    def _comes_true(self, done: Callable[[], bool], error: AppError) -> bool:
+    def _await_change(self, done: Callable[[], bool], error: AppError) -> bool:
         """Whether a change was made although the app's answer does not say so, or will be in a
         moment."""
         end = time.monotonic() + (self._late_seconds if _is_uncertain(error) else 0.0)
@@ -240,7 +240,7 @@ class AppFiles:
 
     def _content(self, disk: str) -> bytes | None:
         try:
-            return self._disk.read(disk)
+            return self._disk.read_file(disk)
         except NoteNotFound:
             return None
 

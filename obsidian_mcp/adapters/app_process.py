@@ -86,7 +86,7 @@ class AppProcess:
         self._listed = listed
         self._known: psutil.Process | None = None
 
-    def running(self) -> bool:
+    def is_running(self) -> bool:
         """Whether the app is running now."""
         if self._known is None or not processes.is_alive(self._known):
             self._known = next(
@@ -95,11 +95,11 @@ class AppProcess:
         return self._known is not None
 
     def _shows_app(self, process: psutil.Process) -> bool:
-        name = processes.answer(process.name, "")
+        name = processes.ask_psutil(process.name, "")
         if not _CANDIDATE.search(name):
             return False
-        cmdline: list[str] = processes.answer(process.cmdline, [])
-        shown = is_app(name, processes.answer(process.exe, ""), cmdline, self._platform)
+        cmdline: list[str] = processes.ask_psutil(process.cmdline, [])
+        shown = is_app(name, processes.ask_psutil(process.exe, ""), cmdline, self._platform)
         return shown and processes.is_alive(
             process
         )  # what has gone meanwhile has no command line either

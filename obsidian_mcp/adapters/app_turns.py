@@ -23,7 +23,7 @@ from obsidian_mcp.errors import (
 )
 
 from . import obsidian_answer
-from .obsidian_answer import ProgramAnswer, ProgramRequest, same_path
+from .obsidian_answer import ProgramAnswer, ProgramRequest, is_same_path
 
 if TYPE_CHECKING:
     from .obsidian_program import ProgramResult
@@ -36,7 +36,7 @@ where that says nothing."""
 class Program(Protocol):
     """Runs the program once (`adapters.obsidian_program.ObsidianProgram`)."""
 
-    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult: ...
+    def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult: ...
 
 
 class AppTurns:
@@ -190,7 +190,7 @@ class AppTurns:
             )
         if not self._is_app_running():
             raise ObsidianNotRunning
-        outcome = self._program.run(arguments, remaining)
+        outcome = self._program.run_program(arguments, remaining)
         answer = ProgramAnswer(request, outcome.stdout, outcome.status)
         stderr = outcome.stderr.decode("utf-8", "replace").strip()
         if obsidian_answer.DOWN in stderr:
@@ -242,7 +242,7 @@ class AppTurns:
     def _change(self, request: ProgramRequest, target: VaultPath, verb: str) -> None:
         """Make a change to a file, whose success line must name that file."""
         path = self._make(request, verb)
-        if not same_path(path, target):
+        if not is_same_path(path, target):
             raise elsewhere_error(path, target)
 
 

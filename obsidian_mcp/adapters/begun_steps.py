@@ -38,7 +38,7 @@ class BegunSteps:
             )
             self._descriptor = os.open(self._path, flags, 0o600)
         os.lseek(self._descriptor, 0, os.SEEK_SET)
-        os.write(self._descriptor, _RECORD.pack(number, count, _started()))
+        os.write(self._descriptor, _RECORD.pack(number, count, _boot_time()))
 
     def count(self, number: int) -> int | None:
         """Return how many steps of a change may have been made; None where any may have been."""
@@ -46,7 +46,7 @@ class BegunSteps:
             recorded, count, started = _RECORD.unpack(self._path.read_bytes())
         except (OSError, struct.error):
             return None
-        is_same_start = abs(started - _started()) < SAME_START_SECONDS
+        is_same_start = abs(started - _boot_time()) < SAME_START_SECONDS
         return count if recorded == number and is_same_start else None
 
     def close(self) -> None:
@@ -56,7 +56,7 @@ class BegunSteps:
             self._descriptor = None
 
 
-def _started() -> float:
+def _boot_time() -> float:
     """Return when the machine was started, in seconds since the epoch.
 
     A clock that is set, or a machine that slept, moves it: then the record does not count, and what

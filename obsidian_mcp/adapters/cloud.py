@@ -14,7 +14,7 @@ STUB = ".icloud"
 `.Note.md.icloud`."""
 
 
-def in_cloud(facts: os.stat_result) -> bool:
+def is_in_cloud(facts: os.stat_result) -> bool:
     """Whether a file's content is only in a cloud: reading would download it or wait forever
     (SAFE-14)."""
     return bool(

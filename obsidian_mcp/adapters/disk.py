@@ -36,8 +36,8 @@ class Disk(VaultFolder):
     """`Files` (core/files/ports.py, which documents the methods) below one folder."""
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
-        with _translating(disk, "writing"), self.place(disk) as place:
-            if (found := place.found(disk)) is not None:
+        with _translate_errors(disk, "writing"), self.place(disk) as place:
+            if (found := place.stat_if_exists(disk)) is not None:
                 if not os.access(
                     place.name, os.W_OK, dir_fd=place.folder
                 ):  # a rename would replace it all the same
@@ -111,9 +111,9 @@ class Disk(VaultFolder):
                 )
 
     def create(self, disk: str, data: bytes) -> None:
-        with _translating(disk, "creating", target=disk), self.place(disk, make=True) as place:
+        with _translate_errors(disk, "creating", target=disk), self.place(disk, make=True) as place:
             self._check_stub(place, disk)
-            if place.found(disk):
+            if place.stat_if_exists(disk):
                 raise FileExistsError(errno.EEXIST, "exists")
             temporary = temporary_file(place, data)
             try:
@@ -125,16 +125,16 @@ class Disk(VaultFolder):
 
     def move(self, source: str, target: str) -> None:
         with (
-            _translating(source, "moving", target=target),
+            _translate_errors(source, "moving", target=target),
             self.place(source) as old,
             self.place(target, make=True) as new,
         ):
             try:
-                facts = old.real(source)
+                facts = old.stat_file(source)
             except FileNotFoundError:
                 self._check_stub(old, source)
                 raise
-            if (other := new.found(target)) is None:
+            if (other := new.stat_if_exists(target)) is None:
                 self._check_stub(new, target)
             elif os.path.samestat(facts, other) and not self._lists(target):
                 rename(old, new)  # a change of case or normal form
@@ -147,8 +147,8 @@ class Disk(VaultFolder):
             old.sync()
 
     def delete(self, disk: str, expected: bytes | None = None) -> None:
-        with _translating(disk, "deleting"), self.place(disk) as place:
-            place.real(disk)
+        with _translate_errors(disk, "deleting"), self.place(disk) as place:
+            place.stat_file(disk)
             if expected is None:
                 patiently(lambda: os.unlink(place.name, dir_fd=place.folder))
             else:
@@ -161,7 +161,7 @@ class Disk(VaultFolder):
         Windows renames a file that is read-only, and does not delete it: it gets its name back.
         Raises: StaleEtag, OSError, and the file has its name.
         """
-        hidden = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
+        hidden = place.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
         aside = DiskPlace(place.folder, hidden)
         self._rename_unchanged(place, aside, disk, expected)
         try:
@@ -192,12 +192,12 @@ class Disk(VaultFolder):
             raise
 
     def make_folder(self, disk: str) -> None:
-        with _translating(disk, "creating"), self.place(f"{disk}/{TEMP_PREFIX}", make=True):
+        with _translate_errors(disk, "creating"), self.place(f"{disk}/{TEMP_PREFIX}", make=True):
             """The place of a file in it makes the folder."""
 
     def remove_folder(self, disk: str) -> None:
         with contextlib.suppress(OSError, PermissionDenied), self.place(disk) as place:
-            place.real(disk)
+            place.stat_file(disk)
             patiently(lambda: os.rmdir(place.name, dir_fd=place.folder))
 
     def sweep(self, disk: str) -> None:
@@ -206,7 +206,7 @@ class Disk(VaultFolder):
                 place.folder if place.folder is not None else os.path.dirname(place.name)
             ):
                 hidden, (kept, end) = (
-                    place.beside(name),
+                    place.sibling_name(name),
                     os.path.splitext(name.removeprefix(TEMP_PREFIX)),
                 )
                 if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, REPLACED):
@@ -215,7 +215,7 @@ class Disk(VaultFolder):
                     with contextlib.suppress(FileExistsError):
                         rename_new(
                             DiskPlace(place.folder, hidden),
-                            DiskPlace(place.folder, place.beside(kept)),
+                            DiskPlace(place.folder, place.sibling_name(kept)),
                         )
                 if end != _ASIDE:  # what was replaced is in the journal
                     discard(place, hidden)
@@ -226,7 +226,7 @@ class Disk(VaultFolder):
 
             self.absolute_path(disk)
             if expected is not None:
-                with _translating(disk, "moving to the trash"), self.place(disk) as place:
+                with _translate_errors(disk, "moving to the trash"), self.place(disk) as place:
                     self._check_same(place, disk, expected)
             with contextlib.suppress(
                 Exception
@@ -235,8 +235,8 @@ class Disk(VaultFolder):
                 return "the system's trash"
         name = disk.rpartition("/")[2]
         stem, dot, suffix = name.rpartition(".")
-        with _translating(disk, "moving to the trash"), self.place(disk) as place:
-            place.real(disk)
+        with _translate_errors(disk, "moving to the trash"), self.place(disk) as place:
+            place.stat_file(disk)
             for number in itertools.count(1):
                 kept = name if number == 1 else f"{stem or suffix} {number}{dot and '.' + suffix}"
                 target = f"{TRASH_FOLDER}/{kept}"
@@ -254,7 +254,9 @@ class Disk(VaultFolder):
 def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
     """Rename to another spelling of the same name, which some disks answer and do not do. Raises:
     OSError."""
-    aside = DiskPlace(old.folder, old.beside(f"{TEMP_PREFIX}{os.path.basename(old.name)}{_ASIDE}"))
+    aside = DiskPlace(
+        old.folder, old.sibling_name(f"{TEMP_PREFIX}{os.path.basename(old.name)}{_ASIDE}")
+    )
     rename_new(old, aside)
     try:
         rename_new(aside, new)
@@ -264,7 +266,7 @@ def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:
 
 
 @contextlib.contextmanager
-def _translating(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
+def _translate_errors(disk: str, doing: str, *, target: str = "") -> Iterator[None]:
     """Raises: AppError for a system error while a file is changed (FILE-08); NoteExists where
     `target` is taken."""
     try:

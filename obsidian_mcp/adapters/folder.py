@@ -16,7 +16,7 @@ from obsidian_mcp.core.files.settings import SETTINGS_FOLDER
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, to_printable, too_large
 from obsidian_mcp.errors import InvalidName, PermissionDenied
 
-from .cloud import STUB, check_readable, in_cloud, not_downloaded
+from .cloud import STUB, check_readable, is_in_cloud, not_downloaded
 from .file_identity import FileIdentity
 from .place import (
     BINARY,
@@ -30,7 +30,7 @@ from .place import (
     REPLACED,
     TEMP_PREFIX,
     DiskPlace,
-    below_a_file,
+    below_file_error,
     check_absent,
     disconnected_error,
     is_link,
@@ -61,7 +61,7 @@ class VaultFolder:
     def __init__(
         self,
         root: Path,
-        in_cloud: Callable[[os.stat_result], bool] = in_cloud,
+        in_cloud: Callable[[os.stat_result], bool] = is_in_cloud,
         *,
         relative_calls: bool = RELATIVE_CALLS,
     ) -> None:
@@ -80,9 +80,9 @@ class VaultFolder:
 
     def absolute_path(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
-        return self._joined(disk.split("/"), disk)
+        return self._join_parts(disk.split("/"), disk)
 
-    def _joined(self, parts: Iterable[str], disk: str) -> str:
+    def _join_parts(self, parts: Iterable[str], disk: str) -> str:
         """Return the absolute path of folders one below the other. Raises: PermissionDenied if one
         is a link."""
         path = long_path(self.root)
@@ -111,12 +111,12 @@ class VaultFolder:
             if self._relative_calls:
                 folder = os.open(self.root, FOLDER)
                 for part in folders:
-                    below = self._below(folder, part, disk, make=make)
+                    below = self._open_below(folder, part, disk, make=make)
                     os.close(folder)
                     folder = below
                 yield DiskPlace(folder, name)
             else:
-                path = self._joined(folders, disk)
+                path = self._join_parts(folders, disk)
                 if make:
                     make_folders(path, disk)
                 yield DiskPlace(None, os.path.join(path, name))
@@ -170,7 +170,7 @@ class VaultFolder:
                 )
             folder, _, _ = folder.rpartition("/")
 
-    def _below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
+    def _open_below(self, folder: int, part: str, disk: str, *, make: bool) -> int:
         """Open one folder in another. Raises: OSError, PermissionDenied, InvalidName."""
         if part in ("", ".", ".."):
             raise symbolic_link_error(disk)
@@ -182,12 +182,12 @@ class VaultFolder:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=folder)
                 DiskPlace(folder, part).sync()
-            return self._below(folder, part, disk, make=False)
+            return self._open_below(folder, part, disk, make=False)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                DiskPlace(folder, part).real(disk)
+                DiskPlace(folder, part).stat_file(disk)
                 if make:
-                    raise below_a_file(disk) from error
+                    raise below_file_error(disk) from error
             raise
 
     # -- reading
@@ -218,7 +218,7 @@ class VaultFolder:
                 ):  # gone or locked between listing and stat: the next scan sees it as it is then
                     continue
 
-    def evicted(self) -> Iterator[str]:
+    def list_evicted(self) -> Iterator[str]:
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -234,7 +234,7 @@ class VaultFolder:
         try:
             if disk:
                 with self.place(disk) as place:
-                    if not stat_module.S_ISDIR(place.real(disk).st_mode):
+                    if not stat_module.S_ISDIR(place.stat_file(disk).st_mode):
                         return None
             return [
                 f"{disk}/{name}" if disk else name
@@ -280,7 +280,7 @@ class VaultFolder:
         folder, _, name = disk.rpartition("/")
         return any(found == name for found, _ in self._entries(folder))
 
-    def spelled(self, disks: Iterable[str]) -> set[str]:
+    def filter_exact_spellings(self, disks: Iterable[str]) -> set[str]:
         @cache
         def names_in(folder: str) -> set[str]:
             return {name for name, _ in self._entries(folder)}
@@ -295,7 +295,7 @@ class VaultFolder:
     def stat(self, disk: str) -> DiskFile | None:
         try:
             with self.place(disk) as place:
-                facts = place.real(disk)
+                facts = place.stat_file(disk)
         except OSError as error:
             check_absent(error, disk, "reading")
             return None
@@ -304,7 +304,7 @@ class VaultFolder:
     def created_ns(self, disk: str) -> int:
         try:
             with self.place(disk) as place:
-                facts = place.real(disk)
+                facts = place.stat_file(disk)
         except (OSError, PermissionDenied):
             return 0
         born: float | None = getattr(facts, "st_birthtime", None)  # seconds; not on Linux
@@ -315,7 +315,7 @@ class VaultFolder:
     def exists(self, disk: str) -> bool:
         try:
             with self.place(disk) as place:
-                if place.found(disk):
+                if place.stat_if_exists(disk):
                     return True
                 self.check()
                 self._check_stub(place, disk)
@@ -323,7 +323,7 @@ class VaultFolder:
             check_absent(error, disk, "reading")
         return False
 
-    def read(self, disk: str, limit: int | None = None) -> bytes:
+    def read_file(self, disk: str, limit: int | None = None) -> bytes:
         most = MAX_FILE_BYTES if limit is None else limit
         try:
             with self.place(disk) as place, self._open(place, disk) as (descriptor, size):
@@ -349,7 +349,7 @@ class VaultFolder:
         try:
             # without relative calls (Windows), opening a file follows a link, and has the cloud
             # download it
-            before = None if self._relative_calls else known or place.real(disk)
+            before = None if self._relative_calls else known or place.stat_file(disk)
             if before is not None:
                 check_readable(before, disk, in_cloud=self._in_cloud(before))
             opening = partial(os.open, place.name, _READING, dir_fd=place.folder)
@@ -372,7 +372,7 @@ class VaultFolder:
         """Raises: StorageFailed where iCloud has put `.Note.md.icloud` in the place of an evicted
         file."""
         name = disk.rpartition("/")[2]
-        if DiskPlace(place.folder, place.beside(f".{name}{STUB}")).there():
+        if DiskPlace(place.folder, place.sibling_name(f".{name}{STUB}")).exists():
             raise not_downloaded(disk)
 
     def config(self, name: str) -> bytes | None:

@@ -106,11 +106,11 @@ class IndexDatabase:
     # ----------------------------------------------------------------------------------------------
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Connection]:
+    def read_transaction(self) -> Iterator[Connection]:
         with self._guard():
             if self.file is None:
                 with self._write:
-                    yield self._only()
+                    yield self._get_writer()
                 return
             epoch, connection = self._take_reader(self.file)
             try:
@@ -120,12 +120,12 @@ class IndexDatabase:
                 self._give_back(connection, epoch)
 
     @contextlib.contextmanager
-    def writing(self, patience: float = PATIENCE) -> Iterator[Connection]:
+    def write_transaction(self, patience: float = PATIENCE) -> Iterator[Connection]:
         if not self._write.acquire(timeout=patience):
             raise Busy
         try:
             with self._guard():
-                connection = self._only()
+                connection = self._get_writer()
                 connection.execute(f"PRAGMA busy_timeout={int(patience * 1000)}")
                 connection.execute("BEGIN IMMEDIATE")
                 with connection:
@@ -136,7 +136,7 @@ class IndexDatabase:
     def copy_to_memory(self) -> IndexDatabase:
         copy = IndexDatabase(None, self._schema, self._version)
         try:
-            with self.reading() as connection, copy.reading() as target:
+            with self.read_transaction() as connection, copy.read_transaction() as target:
                 connection.backup(target)
         except BaseException:
             copy.close()
@@ -192,7 +192,7 @@ class IndexDatabase:
     # -- connections
     # -------------------------------------------------------------------------------------------
 
-    def _only(self) -> Connection:
+    def _get_writer(self) -> Connection:
         if self._writer is None:
             if self.file is None:
                 raise Replaced
@@ -237,7 +237,7 @@ class IndexDatabase:
             if error is not None:
                 self._starts += 1
                 if _code(error) in _UNUSABLE or self._starts > FRESH_STARTS:
-                    self._step_down(_reason(error))
+                    self._fall_back(_reason(error))
                 elif self.file is not None and identity_at(self.file) == self._identity:
                     remove_database(self.file)
             self._open()
@@ -260,7 +260,7 @@ class IndexDatabase:
                     or _code(error) in _UNUSABLE
                     or self._starts > FRESH_STARTS
                 ):
-                    self._step_down(_reason(error))
+                    self._fall_back(_reason(error))
                 elif _code(error) not in _BUSY:
                     remove_database(self.file)
             else:
@@ -269,7 +269,7 @@ class IndexDatabase:
         self._writer = _connect(":memory:")
         self._prepare(self._writer)
 
-    def _step_down(self, reason: str) -> None:
+    def _fall_back(self, reason: str) -> None:
         """Go on in the temporary folder, or in memory when that was the place already."""
         self._starts, self._place = 0, None
         self.warning = (

@@ -93,7 +93,7 @@ class SqliteJournal:
         vault."""
 
     @contextlib.contextmanager
-    def exclusive(self) -> Iterator[None]:
+    def lock_for_writing(self) -> Iterator[None]:
         limit = current_call.get().limit
         patience = self._patience if limit is None else min(self._patience, limit.remaining)
         if not self._writers.acquire(timeout=patience):
@@ -190,7 +190,7 @@ class SqliteJournal:
         with self._database() as database:
             database.execute("DELETE FROM change WHERE number = ?", (number,))
 
-    def unfinished(self) -> list[Recorded]:
+    def list_unfinished(self) -> list[Recorded]:
         changes = self._read_changes("done = 0 ORDER BY number DESC", content=True)
         return [
             change._replace(steps=change.steps[: self._begun.count(change.number)])
@@ -201,7 +201,7 @@ class SqliteJournal:
         with self._database() as database:
             return database.execute("SELECT max(number) FROM change").fetchone()[0] or 0
 
-    def since(self, number: int) -> list[Recorded]:
+    def list_since(self, number: int) -> list[Recorded]:
         return self._read_changes("number > :number AND done = 1", content=False, number=number)
 
     def changes(

@@ -25,7 +25,7 @@ _RESIZABLE = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr")
 """Modes of pixels whose colours can be mixed."""
 
 
-def shrunk(data: bytes, most_bytes: int, longest_side: int) -> bytes:
+def shrink_image(data: bytes, most_bytes: int, longest_side: int) -> bytes:
     """Return an image as JPEG of at most `most_bytes` and `longest_side` pixels.
 
     Raises: NotShowable.

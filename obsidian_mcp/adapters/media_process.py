@@ -25,7 +25,7 @@ class MediaProcess:
     def __init__(self) -> None:
         self._free = threading.BoundedSemaphore(MOST_PROCESSES)
 
-    def shrunk(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
+    def shrink_image(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
         """Return an image as JPEG within these limits. Raises: NotShowable."""
         return self._ask("shrunk", most_bytes, longest_side, data=data)[1]
 

@@ -19,7 +19,7 @@ def _answer(request: Any, data: bytes) -> HelperMessage:
     try:
         match function:
             case "shrunk":
-                return {}, media.shrunk(data, *arguments)
+                return {}, media.shrink_image(data, *arguments)
             case "pdf_page":
                 return {}, media.pdf_page(data, *arguments)
         total, texts = media.pdf_text(data, *arguments)

@@ -140,7 +140,7 @@ class ProgramAnswer:
             f'Error: Command "{self.request.command}" not found.'
         )
 
-    def holds(self, data: bytes) -> bool:
+    def matches_file(self, data: bytes) -> bool:
         """Whether stdout is a file with these bytes, behind noise and blank lines and before a line
         end (CMD-06)."""
         ends = (data, data + b"\n", data + b"\r\n")
@@ -254,7 +254,7 @@ def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
     )
 
 
-def same_path(path: str, other: str) -> bool:
+def is_same_path(path: str, other: str) -> bool:
     """Whether two paths are the same in NFC."""
     return unicodedata.normalize("NFC", path) == unicodedata.normalize("NFC", other)
 

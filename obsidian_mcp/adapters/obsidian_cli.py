@@ -19,7 +19,7 @@ from obsidian_mcp.errors import (
 
 from . import obsidian_answer
 from .app_turns import AppTurns, elsewhere_error
-from .obsidian_answer import ProgramAnswer, ProgramRequest, json_optional, json_text, same_path
+from .obsidian_answer import ProgramAnswer, ProgramRequest, is_same_path, json_optional, json_text
 
 _SOURCE_END = re.compile(r"(?<=\.md), |(?<=\.canvas), |(?<=\.base), ")
 _VERSION = re.compile(r"(\d\S*)(?: \(installer \S+\))?")
@@ -41,9 +41,9 @@ class ObsidianCommand(AppTurns):
         with self._turn():
             request = ProgramRequest("read", {"path": target})
             answer = self._call(request)
-            if answer.is_cold and not answer.holds(data):
+            if answer.is_cold and not answer.matches_file(data):
                 answer = self._call(request)
-            if answer.holds(data):
+            if answer.matches_file(data):
                 return True
             answer.reject_message(self._vault)
             if not answer.text or answer.is_refusal:
@@ -66,7 +66,7 @@ class ObsidianCommand(AppTurns):
             if not overwrite and self._exists(target):
                 raise obsidian_answer.note_exists(target)
             made = self._make(request, "Created", "Overwrote")
-            if same_path(made, target):
+            if is_same_path(made, target):
                 return
             if not obsidian_answer.is_numbered_sibling(made, target):
                 raise elsewhere_error(made, target)
@@ -145,7 +145,7 @@ class ObsidianCommand(AppTurns):
         lines = self._list("links", path=vault_path.parse(path))
         return tuple(line for line in lines if not line.endswith(" (unresolved)"))
 
-    def unresolved(self) -> dict[str, tuple[str, ...]]:
+    def list_unresolved_links(self) -> dict[str, tuple[str, ...]]:
         """Return the names that links lead to and no file has, with the notes that contain them."""
         rows = self._rows("unresolved", "verbose", "counts")
         return {json_text(row, "link"): _sources(row.get("sources")) for row in rows}
@@ -240,7 +240,7 @@ class ObsidianCommand(AppTurns):
             answer = self._ask(ProgramRequest("file", {"path": target}))
         except NoteNotFound:
             return False
-        if not same_path(answer.fields.get("path", ""), target):
+        if not is_same_path(answer.fields.get("path", ""), target):
             raise self._failure(answer)
         return True
 

@@ -51,7 +51,7 @@ class ObsidianProgram(NamedTuple):
     command: tuple[str, ...]
     environment: Mapping[str, str]
 
-    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
+    def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         """Run once with a closed stdin, for at most `timeout` seconds. Raises: OperationTimeout
         after all that was started was killed, AppCommandFailed where there is no such program,
         PermissionDenied."""

@@ -29,7 +29,7 @@ class OutsideFiles:
         self._shown_in = shown_in
         self._own = tuple(own)
 
-    def read(self, path: str, most: int) -> bytes:
+    def read_outside_file(self, path: str, most: int) -> bytes:
         """Return a file of at most `most` bytes. Raises: PermissionDenied for one that is not below
         the folders, with links followed, or that is hidden, whether it is there or not;
         NoteNotFound, StorageFailed."""
@@ -64,10 +64,10 @@ class OutsideFiles:
             raise StorageFailed(f"'{path}' cannot be read: {error}.", path=path) from error
 
     def _is_hidden(self, real: Path) -> bool:
-        if any(_below(real, place) is not None for place in self._own):
+        if any(_parts_below(real, place) is not None for place in self._own):
             return True
         for root, is_shown in self._shown_in().items():
-            inside = _below(real, root)
+            inside = _parts_below(real, root)
             if inside is not None and not (
                 _is_listed(root, inside) and is_shown(normal_form("/".join(inside)))
             ):
@@ -75,7 +75,7 @@ class OutsideFiles:
         return False
 
 
-def _below(real: Path, place: Path) -> tuple[str, ...] | None:
+def _parts_below(real: Path, place: Path) -> tuple[str, ...] | None:
     """Return the parts of a path that follow those of a file or folder, by whatever name it is
     reached; None for a path that is not below it."""
     for above in (real, *real.parents):

@@ -43,7 +43,7 @@ class PdfReader:
 
     def __init__(self, indexer: Indexer, root: Path, *, is_reading: bool) -> None:
         """`root` is the vault's folder."""
-        self.is_reading = is_reading and not _missing()
+        self.is_reading = is_reading and not _missing_reason()
         self._indexer = indexer
         self._root = root
         self._process: HelperProcess | None = None
@@ -53,7 +53,7 @@ class PdfReader:
     @property
     def notice(self) -> str:
         """What to do about PDFs that are not in the index yet, as a sentence for an answer."""
-        return _missing() or (
+        return _missing_reason() or (
             "Ask again in a while."
             if self.is_reading
             else "`obsidian-mcp index update` reads them."
@@ -61,7 +61,7 @@ class PdfReader:
 
     def begin(self) -> bool:
         """Start to read PDFs, and return whether the libraries for it are installed."""
-        self.is_reading = not _missing()
+        self.is_reading = not _missing_reason()
         self.wake()
         return self.is_reading
 
@@ -158,7 +158,7 @@ class PdfReader:
             process.end()
 
 
-def _missing() -> str:
+def _missing_reason() -> str:
     """Why no PDF can be read; empty if they can."""
     from .helper_process import can_start
 

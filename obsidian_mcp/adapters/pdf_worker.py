@@ -44,10 +44,10 @@ def main() -> None:
 
     disk = Disk(Path(root))
 
-    def answer(request: Any, _: bytes) -> HelperMessage:
+    def answer_request(request: Any, _: bytes) -> HelperMessage:
         return _read_pdf(disk, *request), b""
 
-    answer_requests(answer, int(memory_bytes))
+    answer_requests(answer_request, int(memory_bytes))
 
 
 def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
@@ -56,9 +56,9 @@ def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
 
     digest, pages, problem = None, list[str](), ""
     try:
-        data = folder.read(disk, MOST_BYTES)
+        data = folder.read_file(disk, MOST_BYTES)
         digest = content_digest(data).hex()
-        pages, problem = read(data)
+        pages, problem = read_pages(data)
     except AppError as error:
         problem = error.message
     text = "\n".join(pages)
@@ -67,7 +67,7 @@ def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
     return {"digest": digest, "content": content, "starts": starts, "problem": problem}
 
 
-def read(data: bytes) -> tuple[list[str], str]:
+def read_pages(data: bytes) -> tuple[list[str], str]:
     """Return the text of the pages, and why it is not all; whatever a broken file makes the library
     stumble over."""
     import pypdf

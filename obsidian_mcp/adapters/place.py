@@ -211,14 +211,14 @@ class DiskPlace(NamedTuple):
         except ValueError as error:  # Windows says so of a path with more than 32 767 characters
             raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), self.name) from error
 
-    def real(self, disk: str) -> os.stat_result:
+    def stat_file(self, disk: str) -> os.stat_result:
         """Return the status of the file. Raises: OSError, PermissionDenied for a symbolic link."""
         facts = self.facts()
         if leads_elsewhere(facts):
             raise symbolic_link_error(disk)
         return facts
 
-    def beside(self, name: str) -> str:
+    def sibling_name(self, name: str) -> str:
         """Return the name of another file in the same folder, in the form that `name` has."""
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
 
@@ -229,16 +229,16 @@ class DiskPlace(NamedTuple):
             os.path.dirname(self.name), f"{TEMP_PREFIX}{os.path.basename(self.name)}{REPLACED}"
         )
 
-    def found(self, disk: str) -> os.stat_result | None:
+    def stat_if_exists(self, disk: str) -> os.stat_result | None:
         """Return the status of the file, None where nothing is. Raises as `real` does."""
         try:
-            return self.real(disk)
+            return self.stat_file(disk)
         except OSError as error:
             if error.errno in ABSENT:
                 return None
             raise
 
-    def there(self) -> bool:
+    def exists(self) -> bool:
         """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
         try:
             self.facts()
@@ -265,7 +265,7 @@ def symbolic_link_error(disk: str) -> PermissionDenied:
     )
 
 
-def below_a_file(disk: str) -> InvalidName:
+def below_file_error(disk: str) -> InvalidName:
     path = to_printable(disk)
     return InvalidName(
         f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a "
@@ -290,7 +290,7 @@ def make_folders(path: str, disk: str) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as error:  # each system has another one for it
         if any(above.is_file() for above in (Path(path), *Path(path).parents)):
-            raise below_a_file(disk) from error
+            raise below_file_error(disk) from error
         raise
 
 

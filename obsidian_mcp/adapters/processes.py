@@ -14,7 +14,7 @@ from obsidian_mcp import logger
 T = TypeVar("T")
 
 
-def answer(question: Callable[[], T], otherwise: T) -> T:
+def ask_psutil(question: Callable[[], T], otherwise: T) -> T:
     """Return psutil's answer to a question, `otherwise` where it has none. An error that is none of
     psutil's own is logged, once of a kind."""
     try:
@@ -36,7 +36,7 @@ def _log_once(kind: str, text: str) -> None:
 def processes() -> Sequence[psutil.Process]:
     """Return all processes, as far as the system lists them."""
     found: list[psutil.Process] = []
-    answer(
+    ask_psutil(
         lambda: found.extend(psutil.process_iter()), None
     )  # those before the one that failed count
     return found
@@ -44,26 +44,28 @@ def processes() -> Sequence[psutil.Process]:
 
 def descendants_of(pid: int) -> Sequence[psutil.Process]:
     """Return the processes that a process has started, and theirs."""
-    return answer(lambda: psutil.Process(pid).children(recursive=True), [])
+    return ask_psutil(lambda: psutil.Process(pid).children(recursive=True), [])
 
 
 def kill(process: psutil.Process) -> None:
     """Kill a process if it is there and may be killed."""
-    answer(process.kill, None)
+    ask_psutil(process.kill, None)
 
 
 def is_alive(process: psutil.Process) -> bool:
     """Return whether a process runs."""
-    return answer(lambda: process.is_running() and process.status() != psutil.STATUS_ZOMBIE, False)
+    return ask_psutil(
+        lambda: process.is_running() and process.status() != psutil.STATUS_ZOMBIE, False
+    )
 
 
 def memory_of(pid: int) -> int:
     """Return the bytes of memory that a process takes; 0 where the system does not say."""
-    return answer(lambda: psutil.Process(pid).memory_info().rss, 0)
+    return ask_psutil(lambda: psutil.Process(pid).memory_info().rss, 0)
 
 
 def mounts() -> dict[str, str]:
     """Return the type of the file system at each mount point."""
-    return answer(
+    return ask_psutil(
         lambda: {mount.mountpoint: mount.fstype for mount in psutil.disk_partitions(all=True)}, {}
     )

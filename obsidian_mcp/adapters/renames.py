@@ -23,7 +23,7 @@ from .place import (
 def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> str:
     """Create a synced file with `data` beside a place, with the metadata of the open file `like`;
     return its name."""
-    name = place.beside(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
+    name = place.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
     try:
@@ -61,7 +61,7 @@ def rename_new(old: DiskPlace, new: DiskPlace) -> None:
     """Rename, never over another file. Raises: FileExistsError, OSError."""
     if _rename_with("exclusive", old, new):
         return
-    if new.there():  # this disk cannot rename exclusively: check, then rename
+    if new.exists():  # this disk cannot rename exclusively: check, then rename
         raise FileExistsError(errno.EEXIST, "exists", new.name)
     rename(old, new)
 

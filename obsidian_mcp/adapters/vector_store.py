@@ -109,7 +109,7 @@ class VectorStore:
                 "DELETE FROM vectors WHERE path = ?", [(to_stored_path(path),) for path in paths]
             )
 
-    def nearest(self, vector: bytes, most: int) -> list[Near]:
+    def find_nearest(self, vector: bytes, most: int) -> list[Near]:
         import numpy as np
 
         wanted = np.frombuffer(vector, dtype="<f4")
@@ -129,7 +129,7 @@ class VectorStore:
             found.append(Near(paths[number], starts[piece], float(best[number])))
         return found
 
-    def like(self, path: VaultPath, most: int) -> list[Near]:
+    def find_similar(self, path: VaultPath, most: int) -> list[Near]:
         import numpy as np
 
         sql = "SELECT starts, vectors FROM vectors WHERE path = ?"
@@ -147,7 +147,7 @@ class VectorStore:
         unit = mean / (float(np.linalg.norm(mean)) or 1.0)
         return [
             near
-            for near in self.nearest(unit.astype("<f4").tobytes(), most + 1)
+            for near in self.find_nearest(unit.astype("<f4").tobytes(), most + 1)
             if near.path != path
         ][:most]
 

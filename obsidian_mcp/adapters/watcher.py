@@ -226,17 +226,17 @@ class Watcher:
             self._blind = False
             return 0.0
 
-    def scanned(self) -> None:
+    def note_scan(self) -> None:
         """Note that a scan has ended; watch anew where the watch is broken (WATCH-06)."""
-        self._scanning.scanned()
-        self._net.scanned()
+        self._scanning.note_scan()
+        self._net.note_scan()
         with self._lock:
             if self._live and self.mode != "events":
                 self.start()
         if self._live:
             self._notify()
 
-    def missed(self, paths: Collection[str]) -> None:
+    def note_missed(self, paths: Collection[str]) -> None:
         """Note changes that a scan has found: if they are not reported soon, the system has lost
         sight of a folder, as of one moved into a new one, and it is watched anew (WATCH-11)."""
         with self._lock:
@@ -254,7 +254,7 @@ class Watcher:
         self._notify()
         return True
 
-    def lost(self) -> None:
+    def note_lost_events(self) -> None:
         """Note that events were dropped: a scan is due, and one more when the system has caught
         up."""
         with self._lock:
@@ -319,7 +319,7 @@ class _Losses(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         if "overflow" in record.getMessage().lower():
             for watcher in list(self._watchers):
-                watcher.lost()
+                watcher.note_lost_events()
 
 
 _losses = _Losses()

@@ -91,7 +91,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     subject = f"Vault {name}"
     notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
     if notes:
-        vault.files.read(notes[0].disk, limit=1 << 30)
+        vault.files.read_file(notes[0].disk, limit=1 << 30)
     summary = f"{path}: {write_count(len(notes), 'note')}"
     if not (path / ".obsidian").is_dir():
         remedy = "Make sure that it is the vault itself."

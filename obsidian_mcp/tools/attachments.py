@@ -144,7 +144,7 @@ def _read(
     facts = ReadAttachment(entry.path, kind, media.mime_of(entry.path), entry.size)
     if kind in ("audio", "video"):
         return replace(facts, note="Sound and film cannot be shown to a model.")
-    data = vault.files.read(entry.disk, MOST_READ)
+    data = vault.files.read_file(entry.disk, MOST_READ)
     if media.is_text(entry.path, data):
         return DocumentAnswer(
             facts, to_printable(data[: PAGE * 4].decode("utf-8", "surrogateescape")[:PAGE])
@@ -168,7 +168,7 @@ def _image(app: App, facts: ReadAttachment, data: bytes) -> PictureAnswer:
         and size is not None
         and max(size) <= IMAGE_SIDE
     )
-    picture = data if fits else app.media().shrunk(data, IMAGE_BYTES, IMAGE_SIDE)
+    picture = data if fits else app.media().shrink_image(data, IMAGE_BYTES, IMAGE_SIDE)
     width, height = size or (None, None)
     shown_as = (mime if fits else None) or "image/jpeg"
     return PictureAnswer(

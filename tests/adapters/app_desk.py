@@ -67,7 +67,7 @@ class Program:
     calls: list[list[str]] = field(default_factory=list)
     waiting: list[threading.Timer] = field(default_factory=list)
 
-    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
+    def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         self.calls.append(list(arguments))
         forced = fake_obsidian.in_force(self.knobs, self.commands[-1])
         if forced.get("hang"):

@@ -159,13 +159,13 @@ def test_an_app_that_is_there_is_looked_for_once_and_again_when_it_is_gone() -> 
     machine = Machine(Process(ProcessRow("bash", "/bin/bash", ("bash",))), app)
     process = AppProcess("linux", machine)
 
-    assert process.running()
-    assert process.running()
+    assert process.is_running()
+    assert process.is_running()
     assert machine.scans == 1
     app.alive = False
-    assert not process.running()
+    assert not process.is_running()
     app.alive = True
-    assert process.running()
+    assert process.is_running()
 
 
 def test_processes_that_vanish_or_hide_are_passed_over() -> None:
@@ -173,12 +173,12 @@ def test_processes_that_vanish_or_hide_are_passed_over() -> None:
     nameless = Process(APP_ROW, hidden=frozenset({"name"}))
     elevated = Process(ProcessRow("Obsidian.exe", "x", ("x",)), hidden=frozenset({"exe", "cmdline"}))
 
-    assert not AppProcess("linux", Machine(gone, nameless)).running()
-    assert AppProcess("win32", Machine(elevated)).running()
+    assert not AppProcess("linux", Machine(gone, nameless)).is_running()
+    assert AppProcess("win32", Machine(elevated)).is_running()
 
 
 def test_this_machine_can_be_asked() -> None:
-    assert AppProcess().running() in (True, False)
+    assert AppProcess().is_running() in (True, False)
 
 
 @pytest.mark.parametrize("number", [87, 998, 1450])
@@ -195,7 +195,7 @@ def test_whatever_fails_while_processes_are_listed_means_that_none_is_found(
     monkeypatch.setattr(psutil.Process, "children", failing)
 
     for _ in range(3):
-        assert not AppProcess("win32").running()
+        assert not AppProcess("win32").is_running()
         assert not is_claude_running("win32")
         assert filesystem_of("/") == ""
         assert processes.descendants_of(os.getpid()) == []
@@ -209,4 +209,4 @@ def test_a_process_that_fails_to_be_asked_hides_no_other() -> None:
         def name(self) -> str:
             raise OSError(1450, "not enough resources")
 
-    assert AppProcess("linux", Machine(Failing(APP_ROW), Process(APP_ROW))).running()
+    assert AppProcess("linux", Machine(Failing(APP_ROW), Process(APP_ROW))).is_running()

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.adapters import place
-from obsidian_mcp.adapters.cloud import in_cloud
+from obsidian_mcp.adapters.cloud import is_in_cloud
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import RELATIVE_CALLS, TEMP_PREFIX, DiskPlace, long_path
 from obsidian_mcp.adapters.renames import exchange
@@ -82,7 +82,7 @@ def test_a_new_file_gets_its_folders_and_never_replaces_another(disk: Disk) -> N
 
     with pytest.raises(NoteExists):
         disk.create("a/n.md", b"2")
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
     assert everything(disk) == ["a", "a/n.md", "x", "x/y", "x/y/z.md"]
 
 
@@ -90,7 +90,7 @@ def test_a_move_makes_folders_and_never_replaces_another_file(disk: Disk) -> Non
     disk.move("a/n.md", "b/c/m.md")
     disk.create("a/n.md", b"2")
 
-    assert disk.read("b/c/m.md") == b"old"
+    assert disk.read_file("b/c/m.md") == b"old"
     with pytest.raises(NoteExists):
         disk.move("a/n.md", "b/c/m.md")
     (disk.root / "a/link.md").hardlink_to(disk.root / "a/n.md")
@@ -145,7 +145,7 @@ def test_trash_inside_the_vault_numbers_equal_names(disk: Disk) -> None:
 def test_a_missing_file_is_told(disk: Disk) -> None:
     assert disk.stat("x.md") is None
     assert disk.stat("a") is None
-    for action in (disk.read, disk.delete):
+    for action in (disk.read_file, disk.delete):
         with pytest.raises(NoteNotFound):
             action("x.md")
 
@@ -157,7 +157,7 @@ def test_a_file_that_comes_in_pieces_is_read_whole(disk: Disk, monkeypatch: pyte
     whole = os.read
     monkeypatch.setattr(os, "read", lambda descriptor, most: whole(descriptor, min(most, piece)))
 
-    assert disk.read("a/n.md") == data
+    assert disk.read_file("a/n.md") == data
     assert [disk.head("a/n.md", most) for most in (0, 3, 10, 50)] == [b"", data[:3], data, data]
 
 
@@ -172,7 +172,7 @@ def test_a_file_that_grows_or_shrinks_while_it_is_read_is_read_to_its_end(
         return SimpleNamespace(st_mode=real(descriptor).st_mode, st_size=said)
 
     monkeypatch.setattr(os, "fstat", before)
-    assert disk.read("a/n.md") == b"0123456789"
+    assert disk.read_file("a/n.md") == b"0123456789"
 
 
 def test_a_vault_has_one_path_however_its_folder_is_spelled(tmp_path: Path) -> None:
@@ -234,11 +234,11 @@ def test_a_file_that_another_program_has_open_on_windows_is_tried_again(
 
     monkeypatch.setattr(os, "open", busy(10**9, os.open))
     with pytest.raises(PermissionDenied, match=r"Another program has 'a/n\.md' open"):
-        disk.read("a/n.md")
+        disk.read_file("a/n.md")
 
 
 LOOKS: dict[str, Callable[[Disk], object]] = {
-    "read": lambda disk: disk.read("a/n.md"),
+    "read": lambda disk: disk.read_file("a/n.md"),
     "head": lambda disk: disk.head("a/n.md", 3),
     "stat": lambda disk: disk.stat("a/n.md") is not None and b"old",
     "exists": lambda disk: disk.exists("a/n.md") and b"old",
@@ -262,7 +262,7 @@ def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
             hidden.rename(tmp_path / "a/n.md")
 
     monkeypatch.setattr(place, "time", SimpleNamespace(monotonic=lambda: seconds[0], sleep=wait))
-    assert (listing(disk), disk.spelled(["a/n.md"])) == (["a/n.md"], {"a/n.md"})
+    assert (listing(disk), disk.filter_exact_spellings(["a/n.md"])) == (["a/n.md"], {"a/n.md"})
     assert LOOKS[look](disk) == b"old"
     assert listing(disk) == ["a/n.md"]
 
@@ -273,7 +273,7 @@ def test_a_file_is_there_in_the_moment_in_which_windows_replaces_it(
     hidden.write_bytes(b"old")
     look = ""  # nobody goes on: a process died
     with pytest.raises(NoteNotFound):
-        disk.read("a/n.md")
+        disk.read_file("a/n.md")
     assert begun + 1 < seconds[0] < begun + 1.1
 
 
@@ -294,7 +294,7 @@ def test_hidden_files_of_other_programs_are_no_files_that_are_being_replaced(
 def test_a_file_over_the_limit_is_not_loaded(disk: Disk) -> None:
     """FILE-07"""
     with pytest.raises(StorageFailed):
-        disk.read("a/n.md", limit=2)
+        disk.read_file("a/n.md", limit=2)
 
 
 @needs("symbolic links")
@@ -310,7 +310,7 @@ def test_symbolic_links_are_neither_listed_nor_followed(disk: Disk, tmp_path_fac
     assert listing(disk) == ["a/n.md"]
     for path in ("link.md", "folder/secret.md", "own.md", "loop/a/n.md"):
         for action in (
-            disk.read,
+            disk.read_file,
             disk.stat,
             disk.delete,
             lambda p: disk.write(p, b"x"),
@@ -338,7 +338,7 @@ def test_junctions_of_windows_are_neither_listed_nor_followed(disk: Disk, monkey
     assert disk.subfolders("") == ["a"]
     assert list(disk.scan("j")) == []
     for action in (
-        disk.read,
+        disk.read_file,
         disk.stat,
         disk.exists,
         disk.delete,
@@ -375,7 +375,7 @@ def test_a_name_that_is_not_utf8_is_listed_and_read(disk: Disk) -> None:
     os.close(descriptor)
 
     assert listing(disk) == ["a/n.md", "b\udcff.md"]
-    assert disk.read("b\udcff.md") == b"x"
+    assert disk.read_file("b\udcff.md") == b"x"
 
 
 def test_a_full_disk_changes_nothing_and_leaves_nothing(disk: Disk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +387,7 @@ def test_a_full_disk_changes_nothing_and_leaves_nothing(disk: Disk, monkeypatch:
         disk.write("a/n.md", b"new")
     with pytest.raises(StorageFailed, match="full"):
         disk.create("b.md", b"new")
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
     assert everything(disk) == ["a", "a/n.md"]
 
 
@@ -399,7 +399,7 @@ def test_a_disk_without_hard_links_still_never_replaces(disk: Disk, monkeypatch:
     disk.create("b.md", b"1")
     with pytest.raises(NoteExists):
         disk.create("b.md", b"2")
-    assert disk.read("b.md") == b"1"
+    assert disk.read_file("b.md") == b"1"
     assert everything(disk) == ["a", "a/n.md", "b.md"]
 
 
@@ -441,7 +441,7 @@ def assert_it_stays_inside(folder: Path, action: str) -> None:
     disk = Swapping(root, outside)
     match action:
         case "read":
-            assert disk.read("a/n.md") == b"old"
+            assert disk.read_file("a/n.md") == b"old"
         case "head":
             assert disk.head("a/n.md", 3) == b"old"
         case "write":
@@ -460,14 +460,20 @@ def assert_it_stays_inside(folder: Path, action: str) -> None:
 
     assert {path.name: path.read_bytes() for path in outside.iterdir()} == {"n.md": b"secret"}
     with pytest.raises(PermissionDenied):
-        disk.read("a/n.md")
+        disk.read_file("a/n.md")
     disk.swap_back()
     assert b"secret" not in {path.read_bytes() for path in root.rglob("*") if path.is_file()}
 
 
 @pytest.mark.parametrize("path", ["../x.md", "a/../../x.md", "", "a/", ".", "a/."])
 def test_no_part_of_a_path_leads_up(disk: Disk, path: str) -> None:
-    for action in (disk.read, disk.stat, disk.delete, lambda p: disk.write(p, b"x"), lambda p: disk.create(p, b"")):
+    for action in (
+        disk.read_file,
+        disk.stat,
+        disk.delete,
+        lambda p: disk.write(p, b"x"),
+        lambda p: disk.create(p, b""),
+    ):
         with pytest.raises(PermissionDenied):
             action(path)
 
@@ -479,7 +485,7 @@ def test_a_named_pipe_is_no_note_and_holds_nobody_up(disk: Disk) -> None:
     assert listing(disk) == ["a/n.md"]
     assert disk.stat("pipe.md") is None
     with pytest.raises(NoteNotFound):
-        disk.read("pipe.md")
+        disk.read_file("pipe.md")
 
 
 def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk: Disk) -> None:
@@ -489,7 +495,7 @@ def test_a_write_is_refused_when_the_file_is_another_one_in_the_last_moment(disk
         disk.write("a/n.md", b"new", b"ol")
     disk.write("a/n.md", b"new", b"old")
 
-    assert disk.read("a/n.md") == b"new"
+    assert disk.read_file("a/n.md") == b"new"
     assert everything(disk) == ["a", "a/n.md"]
 
 
@@ -520,7 +526,7 @@ def test_an_evicted_note_of_icloud_is_neither_overwritten_nor_said_to_be_missing
     (disk.root / "a/.evicted.md.icloud").write_bytes(b"bplist00")
     before = everything(disk)
     for action in (
-        disk.read,
+        disk.read_file,
         disk.exists,
         lambda p: disk.write(p, b"x"),
         lambda p: disk.create(p, b""),
@@ -538,12 +544,12 @@ def test_a_file_that_is_only_in_the_cloud_is_neither_read_nor_overwritten(disk: 
     """SAFE-14"""
     away = (disk.root / "a/n.md").stat().st_ino
     clouded = Disk(disk.root, in_cloud=lambda facts: facts.st_ino == away)
-    for action in (clouded.read, lambda p: clouded.head(p, 1), lambda p: clouded.write(p, b"x")):
+    for action in (clouded.read_file, lambda p: clouded.head(p, 1), lambda p: clouded.write(p, b"x")):
         with pytest.raises(StorageFailed, match="not downloaded"):
             action("a/n.md")
 
     assert clouded.stat("a/n.md") is not None
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
 
 
 @pytest.mark.parametrize(
@@ -559,7 +565,7 @@ def test_a_file_that_is_only_in_the_cloud_is_neither_read_nor_overwritten(disk: 
 )
 def test_the_systems_say_what_is_only_in_the_cloud(facts: Any, away: bool) -> None:
     """SAFE-14"""
-    assert in_cloud(facts) is away
+    assert is_in_cloud(facts) is away
 
 
 def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -573,7 +579,7 @@ def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monke
     with pytest.raises(NoteExists):
         disk.create("b.md", b"c")
     assert everything(disk) == ["a.md", "b.md"]
-    assert (disk.read("a.md"), disk.read("b.md")) == (b"a", b"b")
+    assert (disk.read_file("a.md"), disk.read_file("b.md")) == (b"a", b"b")
 
 
 @needs("calls relative to an open folder")
@@ -603,7 +609,7 @@ def test_every_change_is_on_the_disk_when_it_returns_and_leaves_no_file_open(
         (lambda: disk.move("made/new/n.md", "made/n.md"), {"made", "new"}),
         (lambda: disk.trash("made/n.md", system=False), {"made", ".trash"}),
         (lambda: disk.create("n.md", b""), {tmp_path.name, "the file"}),
-        (lambda: disk.read("n.md"), set[str]()),
+        (lambda: disk.read_file("n.md"), set[str]()),
         (lambda: list(disk.scan()), set[str]()),
         (lambda: disk.delete("n.md"), {tmp_path.name}),
     ):
@@ -646,7 +652,7 @@ def test_a_file_that_cannot_be_looked_at_is_not_said_to_be_missing(disk: Disk, m
         ):
             with pytest.raises(StorageFailed, match="input/output"):
                 action("a/n.md")
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
 
 
 @pytest.fixture
@@ -665,14 +671,14 @@ def test_a_vault_whose_disk_is_gone_is_not_an_empty_vault(known: Disk, tmp_path:
     disk, root = known, known.root
     root.rename(tmp_path / "away")
     for _ in range(2):
-        for action in (disk.read, disk.stat, disk.delete, lambda p: disk.create(p, b""), lambda _: listing(disk)):
+        for action in (disk.read_file, disk.stat, disk.delete, lambda p: disk.create(p, b""), lambda _: listing(disk)):
             with pytest.raises(VaultNotFound):
                 action("n.md")
         root.mkdir(exist_ok=True)  # the mount point without the disk
     assert list(root.iterdir()) == []
     root.rmdir()
     (tmp_path / "away").rename(root)
-    assert disk.read("n.md") == b"n"
+    assert disk.read_file("n.md") == b"n"
 
 
 def test_a_vault_that_loses_its_settings_folder_is_still_there(known: Disk) -> None:
@@ -702,7 +708,7 @@ def test_what_the_system_says_of_opening_a_file_is_told_in_words(
     with pytest.raises(error, match=words):
         disk.write("a/n.md", b"x")
     monkeypatch.undo()
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
 
 
 @pytest.mark.parametrize(
@@ -729,7 +735,7 @@ def test_what_the_system_says_is_told_in_words_and_nothing_changes(
     with pytest.raises(error, match=words):
         disk.create("b.md", b"x")
     assert everything(disk) == ["a", "a/n.md"]
-    assert disk.read("a/n.md") == b"old"
+    assert disk.read_file("a/n.md") == b"old"
 
 
 @pytest.mark.parametrize("end", ["aside", "replaced"])

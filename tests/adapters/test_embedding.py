@@ -232,16 +232,16 @@ def test_the_nearest_piece_of_each_file_is_found(tmp_path: Path, stored: Stored)
     """SEM-03"""
     store = stored(tmp_path / "deep" / "vectors.sqlite3")
     a, b = VaultPath("A.md"), VaultPath("B.md")
-    assert store.nearest(vector(1, 0), 5) == []
+    assert store.find_nearest(vector(1, 0), 5) == []
     store.close()
     store = stored(tmp_path / "deep" / "vectors.sqlite3")
     store.put(a, b"1", [0, 40], [vector(0, 1), vector(1, 0)])
     store.put(b, b"2", [7], [vector(0.6, 0.8)])
-    found = store.nearest(vector(1, 0), 5)
+    found = store.find_nearest(vector(1, 0), 5)
     assert [(near.path, near.start) for near in found] == [(a, 40), (b, 7)]
     assert found[1].similarity == pytest.approx(0.6, abs=0.01)
-    assert [near.path for near in store.like(a, 5)] == [b]
-    assert store.like(VaultPath("C.md"), 5) == []
+    assert [near.path for near in store.find_similar(a, 5)] == [b]
+    assert store.find_similar(VaultPath("C.md"), 5) == []
     assert dict(store.digests()) == {a: b"1", b: b"2"}
     store.drop([a])
     store.close()
@@ -255,7 +255,7 @@ def test_vectors_of_another_length_take_the_place_of_all_others(tmp_path: Path, 
     store.put(a, b"1", [0, 9], [vector(0, 1), vector(1, 0)])
     store.put(b, b"2", [0], [vector(1, 0, 0)])
     assert dict(store.digests()) == {b: b"2"}
-    assert [near.path for near in store.nearest(vector(1, 0, 0), 5)] == [b]
+    assert [near.path for near in store.find_nearest(vector(1, 0, 0), 5)] == [b]
 
 
 def test_a_damaged_store_is_begun_anew(tmp_path: Path, stored: Stored) -> None:
@@ -278,9 +278,9 @@ def test_a_store_that_is_damaged_while_it_is_used_is_begun_anew(tmp_path: Path, 
 
     store = stored(file)
     with pytest.raises(SemanticUnavailable, match="cannot be used now"):
-        store.nearest(vector(*range(64)), 1)
+        store.find_nearest(vector(*range(64)), 1)
     store.put(a, b"1", [0], [vector(0, 1)])
-    assert [near.path for near in store.nearest(vector(0, 1), 5)] == [a]
+    assert [near.path for near in store.find_nearest(vector(0, 1), 5)] == [a]
     store.close()
 
 

@@ -48,12 +48,12 @@ def opened(file: Path | None) -> IndexDatabase:
 
 
 def add(database: IndexDatabase, *words: str) -> None:
-    with database.writing() as connection:
+    with database.write_transaction() as connection:
         connection.executemany("INSERT INTO words VALUES (?)", [(word,) for word in words])
 
 
 def words(database: IndexDatabase) -> list[str]:
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         return [word for (word,) in connection.execute("SELECT word FROM words ORDER BY rowid")]
 
 
@@ -73,11 +73,11 @@ def test_what_is_under_way_when_the_database_is_closed_ends_well_and_leaves_noth
     database = opened(tmp_path / "v.db")
     add(database, "a")
 
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         database.close()
         assert connection.execute("SELECT word FROM words").fetchall() == [("a",)]
     assert not is_open(connection)
-    with database.writing() as late:
+    with database.write_transaction() as late:
         late.execute("INSERT INTO words VALUES ('b')")
     assert not is_open(late)
     assert words(opened(tmp_path / "v.db")) == ["a", "b"]
@@ -226,7 +226,7 @@ def test_damage_found_while_writing_gives_an_empty_database(tmp_path: Path) -> N
     add(database, *(f"word {number}" * 20 for number in range(2000)))
     damage(database)
 
-    with pytest.raises(Replaced), database.writing() as connection:
+    with pytest.raises(Replaced), database.write_transaction() as connection:
         connection.execute("DELETE FROM words")
     add(database, "a")
     assert words(database) == ["a"]
@@ -236,7 +236,7 @@ def test_a_wrong_statement_is_no_damage(tmp_path: Path) -> None:
     database = opened(tmp_path / "v.db")
     add(database, "a")
 
-    with pytest.raises(sqlite3.OperationalError), database.reading() as connection:
+    with pytest.raises(sqlite3.OperationalError), database.read_transaction() as connection:
         connection.execute("SELECT FROM WHERE")
     assert words(database) == ["a"]
     assert database.epoch == 0
@@ -244,12 +244,12 @@ def test_a_wrong_statement_is_no_damage(tmp_path: Path) -> None:
 
 def damage(database: IndexDatabase) -> None:
     """Overwrite the middle of the file, as a bad disk would."""
-    with database.writing() as connection:
+    with database.write_transaction() as connection:
         connection.execute("INSERT INTO words VALUES ('last')")
         connection.execute("PRAGMA cache_size=0")
     file = database.file
     assert file is not None
-    with database.reading() as connection:
+    with database.read_transaction() as connection:
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     data = bytearray(file.read_bytes())
@@ -286,7 +286,7 @@ def test_a_full_disk_moves_the_database_elsewhere(tmp_path: Path) -> None:
     """INDEX-13"""
     database = opened(tmp_path / "v.db")
     add(database, "a")
-    with database.writing() as connection:
+    with database.write_transaction() as connection:
         connection.execute("PRAGMA max_page_count=4")  # SQLite then says what it says when the disk is full
 
     with pytest.raises(Replaced):
@@ -301,12 +301,12 @@ def test_a_full_disk_moves_the_database_elsewhere(tmp_path: Path) -> None:
 
 def test_a_writer_that_never_ends_makes_others_busy_and_not_broken(tmp_path: Path) -> None:
     first, second = opened(tmp_path / "v.db"), opened(tmp_path / "v.db")
-    with first.writing() as connection:
+    with first.write_transaction() as connection:
         connection.execute("INSERT INTO words VALUES ('a')")
-        with pytest.raises(Busy), second.writing(0.05):
+        with pytest.raises(Busy), second.write_transaction(0.05):
             pass
         with ThreadPoolExecutor(1) as thread:
-            assert isinstance(thread.submit(first.writing(0.05).__enter__).exception(), Busy)
+            assert isinstance(thread.submit(first.write_transaction(0.05).__enter__).exception(), Busy)
         assert words(second) == []
     add(second, "b")
     assert words(first) == ["a", "b"]

@@ -109,14 +109,14 @@ def eventually(answer: Callable[[], object]) -> None:
 
 
 def segments(index: Index) -> int:
-    with index.database.reading() as connection:
+    with index.database.read_transaction() as connection:
         (count,) = connection.execute("SELECT count(DISTINCT segid) FROM search_idx").fetchone()
     return int(count)
 
 
 def found(index: Index, expression: str) -> int:
     """In how many files the full-text index finds an expression."""
-    with index.database.reading() as connection:
+    with index.database.read_transaction() as connection:
         (count,) = connection.execute("SELECT count(*) FROM search WHERE search MATCH ?", (expression,)).fetchone()
     return int(count)
 

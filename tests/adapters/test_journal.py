@@ -122,7 +122,7 @@ def test_a_clock_that_jumps_forgets_nothing_and_keeps_the_order(
 @POSIX
 def test_nobody_else_may_read_old_versions_of_notes(journal: SqliteJournal, tmp_path: Path) -> None:
     """SAFE-13"""
-    with journal.exclusive():
+    with journal.lock_for_writing():
         record(journal, b"secret")
         folder = tmp_path / "state" / "vault"
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
@@ -134,7 +134,7 @@ def test_a_journal_that_cannot_be_used_says_so_and_where_it_is(tmp_path: Path) -
     """SAFE-13"""
     (tmp_path / "occupied").write_bytes(b"")
     unusable = SqliteJournal(tmp_path / "occupied" / "state")
-    with pytest.raises(StorageFailed, match="occupied"), unusable.exclusive():
+    with pytest.raises(StorageFailed, match="occupied"), unusable.lock_for_writing():
         pass
     with pytest.raises(StorageFailed, match="OBSIDIAN_MCP_STATE"):
         unusable.begin("test", [])
@@ -162,11 +162,11 @@ def test_what_was_not_finished_is_no_history_and_is_found_at_the_next_start(jour
     number = journal.begin("test", [Step("create", "n\udcff.md", after=b"x"), Step("move", "a", target="b")])
 
     assert numbers(journal) == []
-    (cut_off,) = journal.unfinished()
+    (cut_off,) = journal.list_unfinished()
     assert cut_off.number == number
     assert cut_off.steps == (Step("create", "n\udcff.md", after=b"x"), Step("move", "a", target="b"))
     journal.discard(number)
-    assert journal.unfinished() == []
+    assert journal.list_unfinished() == []
     assert journal.latest() == 0
 
 
@@ -174,12 +174,12 @@ def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path:
     """SAFE-08."""
     one = SqliteJournal(tmp_path / "state")
     other = SqliteJournal(tmp_path / "state", patience=0.1)
-    with one.exclusive(), pytest.raises(OperationTimeout, match="Nothing was changed"), other.exclusive():
+    with one.lock_for_writing(), pytest.raises(OperationTimeout, match="Nothing was changed"), other.lock_for_writing():
         pass
-    with other.exclusive():
-        with other.exclusive():
+    with other.lock_for_writing():
+        with other.lock_for_writing():
             pass
-        with pytest.raises(OperationTimeout), SqliteJournal(tmp_path / "state", patience=0).exclusive():
+        with pytest.raises(OperationTimeout), SqliteJournal(tmp_path / "state", patience=0).lock_for_writing():
             pass
     one.close()
     other.close()
@@ -190,10 +190,10 @@ def test_a_call_waits_for_another_writer_no_longer_than_its_limit(tmp_path: Path
     with (
         closing(SqliteJournal(tmp_path / "state")) as one,
         closing(SqliteJournal(tmp_path / "state", patience=60)) as other,
-        one.exclusive(),
+        one.lock_for_writing(),
         call_with(limit=Deadline(0.1)),
         pytest.raises(OperationTimeout, match=r"longer than 0\.1 s"),
-        other.exclusive(),
+        other.lock_for_writing(),
     ):
         pass
 

@@ -55,7 +55,7 @@ class InProcess:
 
     knobs: dict[str, Any]
 
-    def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
+    def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult:
         assert timeout > 0
         answer = fake_obsidian.answer(fake_obsidian.Call(self.knobs, list(arguments)))
         return ProgramResult(fake_obsidian.framed(answer, self.knobs), b"", self.knobs.get("status", 0))
@@ -186,8 +186,8 @@ def test_no_frame_around_a_note_ever_hides_it(body: list[str], frame: dict[str, 
     printed = fake_obsidian.framed(text, knobs)
 
     answer = ProgramAnswer(ProgramRequest("read"), printed, 0)
-    assert answer.holds(text.encode()) or not printed
-    assert not answer.holds(text.encode() + b"b")
+    assert answer.matches_file(text.encode()) or not printed
+    assert not answer.matches_file(text.encode() + b"b")
 
 
 @given(st.text(alphabet=st.sampled_from("ab\\ntr\r\n\t\"'=🎉 "), max_size=40))
@@ -355,7 +355,7 @@ def test_a_vault_is_asked_one_call_at_a_time(desk: Desk) -> None:
             self.now = self.most = 0
             self.lock = threading.Lock()
 
-        def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
+        def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
             with self.lock:
                 self.now += 1
                 self.most = max(self.most, self.now)
@@ -379,7 +379,7 @@ def test_who_waits_too_long_for_the_vault_gets_a_timeout() -> None:
     started, release = threading.Event(), threading.Event()
 
     class Program:
-        def run(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
+        def run_program(self, arguments: Sequence[str], timeout: float) -> ProgramResult:  # noqa: ARG002
             started.set()
             release.wait(10)
             return ProgramResult(b"1.12.7\n", b"", 0)
@@ -657,7 +657,7 @@ def test_questions_have_typed_answers(desk: Desk, frame: dict[str, Any]) -> None
 def test_sources_are_told_apart_although_a_name_holds_a_comma(desk: Desk) -> None:
     desk.write("Milk, eggs.md", "[[Nowhere]]")
 
-    assert desk.quick().unresolved() == {"Nowhere": ("Alpha.md", "Milk, eggs.md")}
+    assert desk.quick().list_unresolved_links() == {"Nowhere": ("Alpha.md", "Milk, eggs.md")}
 
 
 def test_nothing_found_is_an_empty_answer_even_where_json_was_asked_for(desk: Desk) -> None:

@@ -208,7 +208,7 @@ def test_the_socket_of_a_flatpak_app_is_found_where_the_plain_one_is_missing(tmp
 def test_what_a_program_prints_and_its_status_come_back_as_they_are() -> None:
     code = "import sys; sys.stdout.buffer.write(b'\\xff\\r\\n'); sys.stderr.write('oh'); sys.exit(3)"
 
-    outcome = ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code], 20)
+    outcome = ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run_program([code], 20)
 
     assert (outcome.stdout, outcome.stderr, outcome.status) == (b"\xff\r\n", b"oh", 3)
 
@@ -220,7 +220,7 @@ def test_a_program_that_left_while_another_keeps_its_output_open_is_given_up_at_
     code = "import subprocess, sys; subprocess.Popen([sys.executable, '-I', '-S', '-c', sys.argv[1]])"
 
     with pytest.raises(OperationTimeout):
-        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run([code, other], 0.5)
+        ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment({})).run_program([code, other], 0.5)
     end.touch()  # Windows ends no program with the one that started it
 
 
@@ -240,9 +240,9 @@ def test_a_pipe_that_another_program_keeps_open_is_not_closed_under_its_reader(t
 
     python = ObsidianProgram((sys.executable, "-I", "-S", "-c"), this_environment(SYSTEM_ENVIRONMENT))
     begun = time.monotonic()
-    python.run(["pass"], 30)
+    python.run_program(["pass"], 30)
     with pytest.raises(OperationTimeout):
-        python.run([code, other], 0.5 + 3 * (time.monotonic() - begun))  # the first program has ended by then
+        python.run_program([code, other], 0.5 + 3 * (time.monotonic() - begun))  # the first program has ended by then
 
     go_on.touch()
     end = time.monotonic() + 20

@@ -209,7 +209,7 @@ def test_a_scan_follows_a_burst_and_a_folder_that_was_lost_sight_of_is_watched_a
         now[0] = 1.6
         assert vault.catch_up() == 600
 
-        watcher.missed(["made/lost.md", "made/late.md"])
+        watcher.note_missed(["made/lost.md", "made/late.md"])
         watcher.report(str(root / "made" / "late.md"))
         assert vault.catch_up() == 2
         now[0] = 3.7
@@ -510,7 +510,7 @@ def live(root: Path) -> Iterator[tuple[Watcher, list[float], threading.Event]]:
     eventually(lambda: watcher.mode == "events")
     now[0] = 10.0
     assert watcher.scan_due() == 0
-    watcher.scanned()
+    watcher.note_scan()
     now[0] = 20.0
     assert watcher.drain() == set()
     assert watcher.scan_due() == 590
@@ -532,12 +532,12 @@ def test_when_the_system_drops_reports_scans_find_what_was_lost(
 
     assert notified.is_set()
     assert watcher.drain() is None
-    watcher.scanned()
+    watcher.note_scan()
     assert watcher.drain() == set()
     assert watcher.scan_due() == 0.5
     now[0] += 1
     assert watcher.scan_due() == 0  # the folders are watched anew only now
-    watcher.scanned()
+    watcher.note_scan()
     now[0] += 1
     assert watcher.drain() == set()
     assert watcher.scan_due() == 599
@@ -684,7 +684,7 @@ def test_now_and_then_a_scan_looks_for_what_was_never_reported(
     assert watcher.scan_due() == 1
     now[0] += 1
     assert watcher.scan_due() == 0
-    watcher.scanned()
+    watcher.note_scan()
     now[0] += 599
     assert watcher.scan_due() == 1
 
@@ -737,7 +737,7 @@ def test_the_longer_a_scan_takes_the_later_the_next_one_is_due(cost: float, paus
 
     assert [scanning.drain(), scanning.drain()] == [None, set()]
     now[0] += cost
-    scanning.scanned()
+    scanning.note_scan()
     now[0] += pause - 0.01
     assert scanning.drain() == set()
     now[0] += 0.02
@@ -751,7 +751,7 @@ def test_a_flood_of_changes_becomes_one_scan(root: Path, live: tuple[Watcher, li
         watcher.report(str(root / f"{number}.md"))
 
     assert watcher.drain() is None
-    watcher.scanned()
+    watcher.note_scan()
     watcher.report(str(root / "a.md"))
     assert watcher.drain() == {"a.md"}
 

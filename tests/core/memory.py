@@ -29,10 +29,10 @@ class Always:
     def scan_due(self) -> None:
         return None
 
-    def scanned(self) -> None:
+    def note_scan(self) -> None:
         pass
 
-    def missed(self, paths: Collection[str]) -> None:
+    def note_missed(self, paths: Collection[str]) -> None:
         pass
 
 
@@ -52,10 +52,10 @@ class Reported:
         due, self.is_scan_due = self.is_scan_due, False
         return 0.0 if due else 100.0
 
-    def scanned(self) -> None:
+    def note_scan(self) -> None:
         pass
 
-    def missed(self, paths: Collection[str]) -> None:
+    def note_missed(self, paths: Collection[str]) -> None:
         pass
 
 

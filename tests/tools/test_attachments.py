@@ -360,7 +360,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
         outside[-1].symlink_to(other / "photo.png")
     with pytest.raises(PermissionDenied, match="OBSIDIAN_MCP_IMPORT"):
         add(app, name="a.png", source=str(allowed / "photo.png"))
-    open_app = app.replace(read_outside=OutsideFiles([allowed]).read)
+    open_app = app.replace(read_outside=OutsideFiles([allowed]).read_outside_file)
 
     assert add(open_app, name="a.png", source=str(allowed / "photo.png"))["path"] == "a.png"
     for source in outside:
@@ -369,7 +369,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
     with pytest.raises(NoteNotFound):
         add(open_app, name="b.png", source=str(allowed / "none.png"))
     with pytest.raises(StorageFailed):
-        OutsideFiles([allowed]).read(str(allowed / "photo.png"), 10)
+        OutsideFiles([allowed]).read_outside_file(str(allowed / "photo.png"), 10)
 
 
 # --- on the wire

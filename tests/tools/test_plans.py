@@ -232,7 +232,7 @@ def test_a_plan_ends_after_half_an_hour_and_the_oldest_of_many_goes(app: App) ->
     vault = app.vaults.get()
     plans = Plans(vault, lambda: now)
     disk = vault.find("Home").disk
-    data = vault.files.read(disk)
+    data = vault.files.read_file(disk)
 
     def draft() -> str:
         made = plans.draft(lambda: vault.commit("edit_note", [Write(disk, data, data + b"x")]))

@@ -167,7 +167,9 @@ def _hand_to_app(
     arguments = [key if value == "true" else f"{key}={value}" for key, value in words.keys.items()]
     arguments += ["--copy"] if words.copy else []
     try:
-        outcome = vault_builder.app_access(settings).run(folder, [command.name, *arguments])
+        outcome = vault_builder.app_access(settings).run_official_program(
+            folder, [command.name, *arguments]
+        )
     except ObsidianNotRunning:
         return None
     for stream, data in ((sys.stdout, outcome.stdout), (sys.stderr, outcome.stderr)):

@@ -99,7 +99,7 @@ class Files(Changer, Protocol):
         that the system forbids is passed over. Raises: StorageFailed for one that cannot be listed,
         because its files are still there."""
 
-    def evicted(self) -> Iterator[str]:
+    def list_evicted(self) -> Iterator[str]:
         """Yield the files that iCloud has replaced by placeholders, which are not visible
         (SAFE-14)."""
 
@@ -115,7 +115,7 @@ class Files(Changer, Protocol):
         """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud
         only."""
 
-    def read(self, disk: str, limit: int | None = None) -> bytes:
+    def read_file(self, disk: str, limit: int | None = None) -> bytes:
         """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit`
         bytes)."""
 
@@ -133,7 +133,7 @@ class Files(Changer, Protocol):
         """Visible folders directly below one, as the disk spells them; None when there is no such
         folder."""
 
-    def spelled(self, disks: Iterable[str]) -> set[str]:
+    def filter_exact_spellings(self, disks: Iterable[str]) -> set[str]:
         """Those of some paths that the disk lists in this spelling; a disk may find a file by
         others too."""
 
@@ -152,7 +152,7 @@ class Obsidian(Protocol):
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...
     def backlinks(self, path: str) -> Sequence[str]: ...
-    def unresolved(self) -> Mapping[str, Sequence[str]]: ...
+    def list_unresolved_links(self) -> Mapping[str, Sequence[str]]: ...
     def orphans(self) -> Sequence[str]: ...
     def deadends(self) -> Sequence[str]: ...
     def commands(self) -> Sequence[str]: ...
@@ -216,7 +216,7 @@ class Journal(Protocol):
     """What was changed, kept outside the vault so that it can be taken back. Every method is
     durable on return."""
 
-    def exclusive(self) -> AbstractContextManager[None]:
+    def lock_for_writing(self) -> AbstractContextManager[None]:
         """One writer at a time on this vault, among all processes; it may enter again. Raises:
         OperationTimeout."""
 
@@ -240,7 +240,7 @@ class Journal(Protocol):
     def discard(self, number: int) -> None:
         """The change was not made, or has been taken back."""
 
-    def unfinished(self) -> list[Recorded]:
+    def list_unfinished(self) -> list[Recorded]:
         """Changes that were begun and neither finished nor discarded, because their process died.
         Each has the steps that may have been made; of those before the last one it is certain,
         unless the machine lost its power."""
@@ -248,7 +248,7 @@ class Journal(Protocol):
     def latest(self) -> int:
         """Number of the last change, 0 without any."""
 
-    def since(self, number: int) -> list[Recorded]:
+    def list_since(self, number: int) -> list[Recorded]:
         """Finished changes after this one, without bytes."""
 
     def changes(

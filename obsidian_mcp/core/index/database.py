@@ -50,10 +50,10 @@ class Database(Protocol):
     def epoch(self) -> int:
         """Grows when the database was begun anew, by whomever."""
 
-    def reading(self) -> AbstractContextManager[Connection]:
+    def read_transaction(self) -> AbstractContextManager[Connection]:
         """One consistent view of everything committed so far. Raises: Replaced, Busy."""
 
-    def writing(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
+    def write_transaction(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
         """A transaction, alone among all processes, waited for up to `patience` seconds. Raises:
         Replaced, Busy."""
 

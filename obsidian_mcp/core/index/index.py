@@ -76,7 +76,7 @@ class Index:
         no file is read."""
         listed = list(entries)
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
-        with self.database.reading() as connection:
+        with self.database.read_transaction() as connection:
             # An entry equals its row as a tuple, so two sets are compared and no attributes.
             sql = f"SELECT path, path, size, mtime_ns FROM files WHERE {plain}"
             same = set(connection.execute(sql))
@@ -182,7 +182,7 @@ class Index:
         stat: Stat | None,
         patience: float,
     ) -> list[FileEntry]:
-        with self.database.writing(patience) as connection:
+        with self.database.write_transaction(patience) as connection:
             generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
             batch = RowWriter(connection, generation)
             for path in gone:
@@ -199,11 +199,11 @@ class Index:
     def merge(self) -> bool:
         """Take a short step towards a full-text index of one segment; return whether more are to
         follow (INDEX-45)."""
-        with self.database.writing() as connection:
+        with self.database.write_transaction() as connection:
             return search_document.merge(connection)
 
     def _read_stored(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
-        with self.database.reading() as connection:
+        with self.database.read_transaction() as connection:
             sql = f"SELECT path, disk, size, mtime_ns, digest FROM files WHERE path {IN_LIST}"
             rows = connection.execute(sql, (json.dumps([to_stored_path(path) for path in paths]),))
             return {to_path(path): _Known(*cells) for path, *cells in rows}
@@ -214,7 +214,7 @@ class Index:
     def status(self) -> IndexStatus:
         counts: dict[str, int] = {}
         files = warned = 0
-        with contextlib.suppress(Busy, Replaced), self.database.reading() as connection:
+        with contextlib.suppress(Busy, Replaced), self.database.read_transaction() as connection:
             files, warned = connection.execute(
                 "SELECT count(*), count(nullif(warnings, '')) FROM files"
             ).fetchone()

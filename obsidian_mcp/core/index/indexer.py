@@ -87,7 +87,10 @@ class Indexer(PendingFiles):
         are gone may still be there. Raises: StorageFailed when the index is lost again and again,
         and whatever the question raises."""
         for _ in range(ATTEMPTS):
-            with contextlib.suppress(Replaced, Busy), self.index.database.reading() as connection:
+            with (
+                contextlib.suppress(Replaced, Busy),
+                self.index.database.read_transaction() as connection,
+            ):
                 stamp = Stamp(
                     *connection.execute("SELECT identity, generation FROM state").fetchone()
                 )

@@ -77,7 +77,9 @@ def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Refe
     app knows, without a line; without the app all of ours."""
     if (app := _app_for_links(vault)) is None:
         return references
-    listed = {name: _filter_known(vault, sources) for name, sources in app.unresolved().items()}
+    listed = {
+        name: _filter_known(vault, sources) for name, sources in app.list_unresolved_links().items()
+    }
     names = [clean(reference.link.path).removesuffix(NOTE_EXTENSION) for reference in references]
     confirmed = [
         reference

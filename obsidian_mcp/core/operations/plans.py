@@ -240,7 +240,7 @@ class Plans:
                 case Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
-                    before = self._vault.files.read(operation.disk) if is_shown else None
+                    before = self._vault.files.read_file(operation.disk) if is_shown else None
                     change = change._replace(kind="delete", before=before)
         return change
 
@@ -254,7 +254,7 @@ class Plans:
         match operation:
             case Write():
                 disk = self._now_at(plan, operation.disk)
-                data = files.read(disk) if files.stat(disk) is not None else None
+                data = files.read_file(disk) if files.stat(disk) is not None else None
                 return (
                     "pending"
                     if data == operation.before
@@ -265,7 +265,7 @@ class Plans:
             case Create():
                 if files.stat(operation.disk) is None:
                     return "stale" if files.exists(operation.disk) else "pending"
-                return "applied" if files.read(operation.disk) == operation.after else "stale"
+                return "applied" if files.read_file(operation.disk) == operation.after else "stale"
             case Move():
                 is_there, is_moved = files.exists(operation.disk), files.exists(operation.target)
                 if is_there and (

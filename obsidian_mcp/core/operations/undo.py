@@ -242,7 +242,7 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
     now = None
     if not is_free:
         with suppress(NoteNotFound):
-            now = vault.files.read(disk, sys.maxsize)
+            now = vault.files.read_file(disk, sys.maxsize)
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in "
@@ -274,7 +274,7 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     """
     if vault.files.exists(disk):
         return
-    later = sorted(vault.journal.since(recorded.number), key=attrgetter("number"))
+    later = sorted(vault.journal.list_since(recorded.number), key=attrgetter("number"))
     moves = Moves(
         Move(moved_step.disk, moved_step.target)
         for change in later
@@ -301,7 +301,7 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
 
 def _holds(vault: Vault, disk: str, data: bytes | None) -> bool:
     with suppress(AppError):
-        return vault.files.read(disk) == data
+        return vault.files.read_file(disk) == data
     return False
 
 

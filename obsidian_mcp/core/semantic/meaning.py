@@ -63,10 +63,10 @@ class Vectors(Protocol):
 
     def drop(self, paths: Iterable[VaultPath]) -> None: ...
 
-    def nearest(self, vector: bytes, limit: int) -> list[Near]:
+    def find_nearest(self, vector: bytes, limit: int) -> list[Near]:
         """Return the files with the nearest pieces, the nearest first."""
 
-    def like(self, path: VaultPath, limit: int) -> list[Near]:
+    def find_similar(self, path: VaultPath, limit: int) -> list[Near]:
         """Return the files nearest to all of one file together, without itself."""
 
     def close(self) -> None: ...
@@ -106,7 +106,7 @@ class Meaning:
         if self._is_ready:
             return
         (vector,) = self._embedder.embed(["ready"])
-        self._vectors.nearest(vector, 1)
+        self._vectors.find_nearest(vector, 1)
         self._is_ready = True
 
     def pending_notes(self) -> list[VaultPath]:
@@ -170,7 +170,7 @@ class Meaning:
             return []
         try:
             (vector,) = self._embedder.embed([text], quick=True)
-            nearest = self._vectors.nearest(vector, limit)
+            nearest = self._vectors.find_nearest(vector, limit)
         except SemanticUnavailable:  # the words alone answer; `doctor` says what is wrong
             return []
         return [near for near in nearest if near.similarity >= LEAST_SIMILARITY]
@@ -184,7 +184,7 @@ class Meaning:
         """Return the notes that are most like one; none if it has no vectors, or they cannot be
         used."""
         try:
-            return self._vectors.like(path, limit)
+            return self._vectors.find_similar(path, limit)
         except SemanticUnavailable:
             return []
 

@@ -74,7 +74,7 @@ class Changes:
         """
         committed: list[Committed] = []
         try:
-            with self._journal.exclusive():
+            with self._journal.lock_for_writing():
                 self._writers += 1
                 try:
                     if self._writers == 1:
@@ -96,7 +96,7 @@ class Changes:
     def _recover(self) -> None:
         """Take back what died half done; what cannot be taken back now is tried again before the
         next change."""
-        for recorded in self._journal.unfinished():
+        for recorded in self._journal.list_unfinished():
             logger(__name__).warning("taking back a change by %s that was cut off", recorded.tool)
             lost, mixed = take_back(self._files, recorded.steps)
             self._listing.look_at_all(recorded.steps)
@@ -124,7 +124,7 @@ class Changes:
             ):  # else nothing was missed, and a look at the whole folder takes time
                 self._listing.rescan()
         elif latest > self._caught_up:
-            for recorded in self._journal.since(self._caught_up):
+            for recorded in self._journal.list_since(self._caught_up):
                 self._listing.look_at_all(recorded.steps)
         self._caught_up = latest
 
@@ -269,7 +269,7 @@ class Changes:
             return Step("folder", operation.disk)
         if isinstance(operation, Remove):
             return self._removal_step(operation, limit)
-        if self._files.read(operation.disk, limit) != operation.before:
+        if self._files.read_file(operation.disk, limit) != operation.before:
             raise changed_meanwhile(operation.disk)
         return Step("write", operation.disk, before=operation.before, after=operation.after)
 
@@ -277,7 +277,7 @@ class Changes:
         """Return the journal's record of a removal, with the bytes that are removed. Raises:
         StaleEtag where they are not those that the change was made from; StorageFailed."""
         try:
-            present = self._files.read(removal.disk, limit)
+            present = self._files.read_file(removal.disk, limit)
         except StorageFailed:
             if removal.permanent:  # a file too large for the journal could never come back
                 raise

@@ -77,8 +77,8 @@ class DraftFiles:
             ):
                 yield drafted
 
-    def evicted(self) -> Iterator[str]:
-        return self._base.evicted()
+    def list_evicted(self) -> Iterator[str]:
+        return self._base.list_evicted()
 
     def stat(self, disk: str) -> DiskFile | None:
         drafted = self._drafted.get(disk)
@@ -104,11 +104,11 @@ class DraftFiles:
             and self._base.exists(there)
         )
 
-    def read(self, disk: str, limit: int | None = None) -> bytes:
+    def read_file(self, disk: str, limit: int | None = None) -> bytes:
         drafted = self._drafted.get(disk)
         if drafted is not None and drafted.data is not None:
             return drafted.data
-        return self._base.read(self._source(disk), limit)
+        return self._base.read_file(self._source(disk), limit)
 
     def head(self, disk: str, most: int) -> bytes:
         drafted = self._drafted.get(disk)
@@ -119,10 +119,10 @@ class DraftFiles:
     def subfolders(self, disk: str) -> list[str] | None:
         return self._folders.subfolders(disk, self._drafted)
 
-    def spelled(self, disks: Iterable[str]) -> set[str]:
+    def filter_exact_spellings(self, disks: Iterable[str]) -> set[str]:
         sought = set(disks)
         drafted = sought & self._drafted.keys()
-        return drafted | self._base.spelled(sought - drafted - self._left.keys())
+        return drafted | self._base.filter_exact_spellings(sought - drafted - self._left.keys())
 
     def config(self, name: str) -> bytes | None:
         drafted = self._drafted.get(f"{SETTINGS_FOLDER}/{name}")
@@ -144,7 +144,7 @@ class DraftFiles:
         if self.stat(disk) is None:
             self._put(disk, None, data)
             return
-        present = self.read(disk)
+        present = self.read_file(disk)
         if expected is not None and present != expected:
             raise StaleEtag(
                 f"{normal_form(disk)!r} was changed in this moment. Nothing was written.", path=disk
@@ -200,7 +200,7 @@ class DraftFiles:
         self._calls.setdefault(origin, self.call)
         if origin not in self._first:
             with suppress(StorageFailed):  # too large to be read: it goes into the trash as it is
-                self._first[origin] = self._base.read(origin)
+                self._first[origin] = self._base.read_file(origin)
         self._left[origin] = removal._replace(disk=origin, before=self._first.get(origin))
 
     def make_folder(self, disk: str) -> None:
@@ -318,7 +318,7 @@ class DraftFiles:
         """Return what a file on disk held when the draft first changed it, which is now where it
         only moved."""
         if disk not in self._first:
-            self._first[disk] = self._base.read(disk)
+            self._first[disk] = self._base.read_file(disk)
         return self._first[disk]
 
 

@@ -123,8 +123,8 @@ class Listing:
                 changes, *(self._recheck_file(file) for file in listed if file.mtime_ns in recent)
             )
         self._scanned_ns = now
-        self._dirty.scanned()
-        self._misses.scanned()
+        self._dirty.note_scan()
+        self._misses.note_scan()
         self.scanned = True
         self._is_scan_due = False
         return changes
@@ -132,7 +132,7 @@ class Listing:
     def _find_overlooked(self, listed: AbstractSet[str]) -> Iterator[DiskFile]:
         """Yield files that are there although a scan missed them, as one that was renamed meanwhile
         (WATCH-12)."""
-        for disk in self._files.spelled(
+        for disk in self._files.filter_exact_spellings(
             entry.disk for entry in self.catalog if entry.disk not in listed
         ):
             with suppress(PermissionDenied):
@@ -171,7 +171,7 @@ class Listing:
                 if newer:  # and may have changed again since, without a report
                     self._compare(sorted(newer), changes)
                 self._note(changes)
-                self._dirty.missed([change.path for change in changes])
+                self._dirty.note_missed([change.path for change in changes])
             self._newer = None
         return self._dirty.scan_due()
 
@@ -199,14 +199,14 @@ class Listing:
         with self.lock:
             if not self._is_frozen and self._misses.drain() is None:
                 self._look([entry.disk for entry in self.list_named(names)])
-                self._misses.scanned()
+                self._misses.note_scan()
 
     def check_downloaded(self, paths: Iterable[str]) -> None:
         """Check names and partial paths that no visible file has. Raises: StorageFailed for one
         only in the cloud."""
         if self._evictions.drain() is None:
-            self._evicted = [disk for disk in self._files.evicted() if self.is_visible(disk)]
-            self._evictions.scanned()
+            self._evicted = [disk for disk in self._files.list_evicted() if self.is_visible(disk)]
+            self._evictions.note_scan()
         ends = tuple(f"/{name_key(path)}" for path in paths)
         for disk in self._evicted:
             if f"/{name_key(normal_form(disk))}".endswith(ends):
@@ -269,7 +269,7 @@ class Listing:
         """Drop what is known by a former name: a disk that knows no case finds the file by that too
         (WATCH-08)."""
         spellings = self.catalog.find_respelled(disks)
-        spelled = self._files.spelled(spellings)
+        spelled = self._files.filter_exact_spellings(spellings)
         for disk in spellings:
             if disk not in spelled:
                 changes += self.catalog.drop(disk)

@@ -24,10 +24,10 @@ class Dirty(Protocol):
         """Return the seconds until a scan beside the calls begins, None where the calls scan; at
         0.0 it has begun."""
 
-    def scanned(self) -> None:
+    def note_scan(self) -> None:
         """Take note that a scan has ended."""
 
-    def missed(self, paths: Collection[str]) -> None:
+    def note_missed(self, paths: Collection[str]) -> None:
         """Take note of changed files that a scan beside the calls has found, and that were not
         reported before."""
 
@@ -56,7 +56,7 @@ class Scanning:
     def scan_due(self) -> None:
         return None
 
-    def missed(self, paths: Collection[str]) -> None:
+    def note_missed(self, paths: Collection[str]) -> None:
         """Nothing is reported, so nothing is missed."""
 
     @property
@@ -64,7 +64,7 @@ class Scanning:
         """Seconds until the next scan is due."""
         return max(0.0, self._due - self._clock())
 
-    def scanned(self) -> None:
+    def note_scan(self) -> None:
         end = self._clock()
         cost = 0.0 if self._begun is None else end - self._begun
         self._begun = None

@@ -62,7 +62,7 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
     for attempts_left in reversed(range(ATTEMPTS)):
         now: bytes | None = None
         with suppress(NoteNotFound):  # also where a folder has the name
-            now = files.read(step.disk, sys.maxsize)
+            now = files.read_file(step.disk, sys.maxsize)
         restored = _without(step, now)
         if isinstance(restored, _Mixed):
             return now

@@ -126,7 +126,7 @@ class VaultFiles:
             if self.files.stat(disk) is None:
                 self.files.exists(disk)  # raises for a file that is in the cloud only
                 return None
-            if disk in self.files.spelled([disk]):
+            if disk in self.files.filter_exact_spellings([disk]):
                 self._listing.look_at(disk)
                 return self.catalog.on_disk(disk)
             # on a disk without case, another spelling of a file that only a list has
@@ -176,12 +176,12 @@ class VaultFiles:
         """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
         StorageFailed."""
         try:
-            data = self.files.read(entry.disk)
+            data = self.files.read_file(entry.disk)
         except NoteNotFound:
             disk = self._place_of(entry.disk)
             if disk == entry.disk:
                 raise
-            data = self.files.read(disk)
+            data = self.files.read_file(disk)
         return FileContent(entry, data)
 
     def read_text(self, entry: FileEntry) -> FileContent:

@@ -180,7 +180,7 @@ def read(app: App, address: str) -> types.TextResourceContents | types.BlobResou
         entry = today.entry
     else:
         vault, entry = find(app, address)
-    data = vault.files.read(entry.disk, MAX_BYTES)
+    data = vault.files.read_file(entry.disk, MAX_BYTES)
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
         text = to_printable(Text.decode(data).body)

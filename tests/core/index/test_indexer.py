@@ -71,7 +71,7 @@ def being_written(vault: MemoryVault) -> Iterator[None]:
     begun, end = threading.Event(), threading.Event()
 
     def hold() -> None:
-        with vault.index.database.writing():
+        with vault.index.database.write_transaction():
             begun.set()
             end.wait(30)
 
