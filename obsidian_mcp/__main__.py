@@ -39,7 +39,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
         arguments = arguments[1:]
     else:
-        from obsidian_mcp.cli.main import run
+        from obsidian_mcp.cli.main import run_command_line
     status = run(arguments)
     # at its end Python looks through all objects twice, which takes a tenth of a search
     gc.freeze()
@@ -55,9 +55,9 @@ def main() -> None:
     if os.path.basename(sys.argv[0]).lower().removesuffix(".exe") == "obsidian":  # noqa: PTH119
         arguments = ["obsidian", *arguments]  # the link of `install obsidian-command`
     if "_OBSIDIAN_MCP_COMPLETE" in os.environ:
-        from obsidian_mcp.cli.completion import answer
+        from obsidian_mcp.cli.completion import print_completions
 
-        sys.exit(answer(os.environ))
+        sys.exit(print_completions(os.environ))
     first = arguments[0] if arguments else "serve"
     is_server = first in SERVERS or (first.startswith("-") and first not in HELP)
     gc.set_threshold(COLLECT_OBJECTS[is_server])

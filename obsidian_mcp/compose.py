@@ -72,12 +72,12 @@ def _read_outside(config: Config, principal: Principal | None, path: str, most: 
     from .policies import policy_of
     from .vault_builder import vault_folders
 
-    def shown_in() -> dict[Path, Callable[[str], bool]]:
+    def visibility_tests() -> dict[Path, Callable[[str], bool]]:
         folders = {*vault_folders(config).values(), *registered_vaults(config.app_folders)}
         return {folder: policy_of(config, folder, principal).is_visible for folder in folders}
 
     own = (config.state, config.cache, config.policy_file)
-    return OutsideFiles(config.import_folders, shown_in, own).read_outside_file(path, most)
+    return OutsideFiles(config.import_folders, visibility_tests, own).read_outside_file(path, most)
 
 
 def _allow_open_files() -> None:

@@ -41,7 +41,7 @@ def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
     return app_access.registered_vaults(app_folders)
 
 
-def app_runs(platform: str) -> bool:
+def is_app_running(platform: str) -> bool:
     """Return whether the app runs."""
     from obsidian_mcp.adapters.app_process import AppProcess
 

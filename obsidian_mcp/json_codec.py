@@ -53,7 +53,9 @@ def decode(data: bytes | str, *, keeps_halves: bool = False) -> Any:
     if not text.strip():
         raise ValueError("the text is empty")
     try:
-        value = json.loads(text, parse_constant=_refuse, parse_float=_finite, parse_int=_whole)
+        value = json.loads(
+            text, parse_constant=_refuse, parse_float=_finite, parse_int=_parse_integer
+        )
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if text.count("[") + text.count("{") > MAX_DEPTH and _is_deep(value):
@@ -76,7 +78,7 @@ def _finite(literal: str) -> float:
     return _refuse(literal) if abs(number) == float("inf") else number
 
 
-def _whole(literal: str) -> int:
+def _parse_integer(literal: str) -> int:
     if len(literal) >= MAX_DOUBLE_DIGITS:
         _finite(literal)
     return int(literal)

@@ -165,11 +165,11 @@ def _meaning(
     model = embedder(config, choice)
     vectors = VectorStore(file.with_name(f"{file.name}-{choice.fingerprint}.sqlite3"))
 
-    def visible() -> list[VaultPath]:
+    def visible_paths() -> list[VaultPath]:
         hides = vault.hides()
         return [entry.path for entry in vault.entries() if not hides(entry.path)]
 
-    meaning = Meaning(indexer, visible, model, vectors, is_patient=not is_server)
+    meaning = Meaning(indexer, visible_paths, model, vectors, is_patient=not is_server)
     if is_server:
         from obsidian_mcp.adapters.embedding_worker import EmbeddingWorker
 
@@ -212,7 +212,7 @@ class FolderBuilder:
         disk = Disk(folder)
         allowed = policy_of(self._config, folder, self._principal)
         _check_scopes(disk, folder.name, allowed)
-        through_app, app = self._through_app(folder, disk)
+        through_app, app = self._connect_app(folder, disk)
         reported = threading.Event()
         watcher = self._watch(disk, reported, report)
         cache = self._config.cache / vault_id(disk.root)
@@ -279,7 +279,7 @@ class FolderBuilder:
         vectors = cache / f"vectors{vault.policy.fingerprint}"
         return _meaning(self._config, indexer, vault, vectors, is_server=is_server)
 
-    def _through_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
+    def _connect_app(self, folder: Path, disk: Disk) -> tuple[Changer | None, Obsidian | None]:
         """Return who changes the files of a vault in the app's stead, and who answers questions.
         Raises: AppCommandFailed."""
         backend = self._config.app.backend

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
-from obsidian_mcp.cli.headless.command import run
+from obsidian_mcp.cli.headless.command import run_drop_in
 from obsidian_mcp.cli.headless.words import COMMANDS
 from obsidian_mcp.cli.options import Options
 from obsidian_mcp.tools.registry import call
@@ -70,7 +70,7 @@ class Session:
         encoded = json.dumps(arguments, ensure_ascii=False)
         size = len(encoded.encode()) + sum(len(part.encode()) for part in outcome.contents())
         self.calls.append((f"obsidian_{tool} {encoded}", size))
-        return outcome.whole()
+        return outcome.to_full_data()
 
     def text(self, path: str) -> str:
         return (self.root / path).read_text(encoding="utf-8")
@@ -393,7 +393,7 @@ def test_the_apps_command_does_the_same_with_as_many_lines_as_we_count(
     for line in task.official:
         given = words(line, wanted)
         assert COMMANDS[given[0]].verdict != "app"
-        run(given, Options())
+        run_drop_in(given, Options())
         said = capfdbinary.readouterr().out.decode()
         assert not said.startswith("Error:"), (given, said)
 

@@ -80,7 +80,7 @@ def run(line: str) -> int:
         or all(word.startswith("-") or Path(word).is_absolute() for word in words)
     ):
         words.append("--help")
-    return main.run(words)
+    return main.run_command_line(words)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
@@ -106,9 +106,9 @@ def test_every_example_in_the_help_works(
     monkeypatch.setenv("OBSIDIAN_VAULT_PATH", str(account / "Notes"))
     if example.startswith("undo"):
         for number in range(12):
-            assert main.run(["create", f"n{number}"]) == 0
+            assert main.run_command_line(["create", f"n{number}"]) == 0
     if example.startswith("keys remove"):
-        assert main.run(["keys", "add", "phone"]) == 0
+        assert main.run_command_line(["keys", "add", "phone"]) == 0
     if example.startswith("batch"):
         monkeypatch.chdir(account)
         (account / "calls.jsonl").write_text('{"tool": "create_note", "name": "New"}\n', encoding="utf-8")

@@ -227,7 +227,7 @@ def test_no_command_of_the_drop_in_repeats_what_settings_name_outside_the_scope(
     """POL-18"""
     for name in ("CACHE", "STATE", "POLICY"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(settled.parent / name.lower()))
-    main.run(["--vault", str(settled), "--scope", "Projects", "obsidian", *words])
+    main.run_command_line(["--vault", str(settled), "--scope", "Projects", "obsidian", *words])
     said = "".join(capsys.readouterr())
 
     assert said
@@ -357,11 +357,11 @@ def test_the_scope_is_an_option_and_a_setting_of_the_environment(
     for name in ("CACHE", "STATE", "POLICY"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(root.parent / name.lower()))
 
-    assert main.run(["--vault", str(root), "--scope", "Projects", "list", "--recursive"]) == 0
+    assert main.run_command_line(["--vault", str(root), "--scope", "Projects", "list", "--recursive"]) == 0
     said = capsys.readouterr().out
     assert "Alpha" in said
     assert "Diary" not in said
-    assert main.run(["--vault", str(root), "--scope", "Projects", "obsidian", "bookmarks"]) == 0
+    assert main.run_command_line(["--vault", str(root), "--scope", "Projects", "obsidian", "bookmarks"]) == 0
     assert capsys.readouterr().out == "Projects/Alpha.md\n"
     assert config.Config(environ={"OBSIDIAN_MCP_SCOPE": "Projects"}).scope == "Projects"
 

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .cells import align_objects, person_text, safe
+from .cells import align_objects, mask_controls, person_text
 
 AnswerData = Mapping[str, Any]
 
 
-def readable(data: AnswerData) -> str:
+def format_answer(data: AnswerData) -> str:
     """Return data as lines: `key: value`, lists of objects as tables with a line of titles, other
     lists a line each."""
     return "".join(f"{line}\n" for key, value in data.items() for line in _lines(key, value))
@@ -20,14 +20,14 @@ def readable(data: AnswerData) -> str:
 def _lines(key: str, value: Any) -> Iterator[str]:
     label = f"{key.replace('_', ' ')}:"
     if isinstance(value, Mapping):
-        inside: Any = readable(value).splitlines()
+        inside: Any = format_answer(value).splitlines()
     elif isinstance(value, list) and value and all(isinstance(row, Mapping) for row in value):
         inside = align_objects(value)
     elif isinstance(value, list):
         inside = map(person_text, value)
     elif isinstance(value, str) and "\n" in value:
         inside = (
-            "\t".join(map(safe, line.split("\t"))) for line in value.splitlines()
+            "\t".join(map(mask_controls, line.split("\t"))) for line in value.splitlines()
         )  # a diff keeps its tabs
     else:
         yield f"{label} {person_text(value, key)}"
@@ -50,7 +50,7 @@ def history(data: AnswerData) -> str:
                 for key, value in {**change, "tool": command}.items()
             }
         )
-    return readable({**data, "changes": changes})
+    return format_answer({**data, "changes": changes})
 
 
 # The state of the vault: rules CHECK-04 and CHECK-05
@@ -58,7 +58,7 @@ def history(data: AnswerData) -> str:
 
 def check(data: AnswerData) -> str:
     """Return what each check found, a line each, and what repairs it."""
-    from .main import in_command_words
+    from .main import translate_tool_names
 
     parts = []
     for result in data["results"]:
@@ -69,13 +69,13 @@ def check(data: AnswerData) -> str:
         lines = []
         for finding in result["findings"]:
             place = "".join(
-                f"{safe(str(finding[key]))}:" for key in ("path", "line") if key in finding
+                f"{mask_controls(str(finding[key]))}:" for key in ("path", "line") if key in finding
             )
-            repair = in_command_words(finding.get("repair", ""))
-            text = f"{safe(finding.get('text', ''))} {repair}".rstrip()
+            repair = translate_tool_names(finding.get("repair", ""))
+            text = f"{mask_controls(finding.get('text', ''))} {repair}".rstrip()
             lines.append(f"  {place} {text}".rstrip(": "))
         notes = [result["note"]] if "note" in result else []
-        parts.append("\n".join([title, *lines, *notes, in_command_words(result["repair"]), ""]))
+        parts.append("\n".join([title, *lines, *notes, translate_tool_names(result["repair"]), ""]))
     return "\n".join(parts) if parts else "Nothing was found.\n"
 
 
@@ -109,12 +109,13 @@ def task(data: AnswerData) -> tuple[str, str]:
     if data["new"]:
         first = min(first, data.get("next", data)["line"]) if len(data["new"]) > 1 else first
         lines = [
-            f"{path}:{number}: {safe(line)}\n" for number, line in enumerate(data["new"], first)
+            f"{path}:{number}: {mask_controls(line)}\n"
+            for number, line in enumerate(data["new"], first)
         ]
     else:
-        lines = [f"Deleted {path}:{first}: {safe(line)}\n" for line in data["old"]]
+        lines = [f"Deleted {path}:{first}: {mask_controls(line)}\n" for line in data["old"]]
     return "".join(lines), "".join(
-        f"Note: {safe(warning)}\n" for warning in data.get("warnings", ())
+        f"Note: {mask_controls(warning)}\n" for warning in data.get("warnings", ())
     )
 
 
@@ -123,13 +124,13 @@ def tasks(data: AnswerData) -> tuple[str, str]:
     is to say of it."""
     remarks = [] if data["tasks"] else ["No tasks found."]
     remarks += [data["note"]] if "note" in data else []
-    return tasks_text(data), "".join(f"{safe(line)}\n" for line in remarks)
+    return tasks_text(data), "".join(f"{mask_controls(line)}\n" for line in remarks)
 
 
 def tasks_text(data: AnswerData) -> str:
     """Return a list of tasks as `path:line: task`, under the names of their groups."""
     lines = {
-        f"{task['path']}:{task['line']}": safe(task["text"].lstrip("> \t"))
+        f"{task['path']}:{task['line']}": mask_controls(task["text"].lstrip("> \t"))
         for task in data["tasks"]
     }
     text = f"{data['explanation']}\n" if "explanation" in data else ""
@@ -137,7 +138,7 @@ def tasks_text(data: AnswerData) -> str:
         return text + "".join(f"{place}: {line}\n" for place, line in lines.items())
     groups = []
     for group in data["groups"]:
-        title = " / ".join(map(safe, group["names"]))
+        title = " / ".join(map(mask_controls, group["names"]))
         groups.append(
             f"{title}\n" + "".join(f"  {place}: {lines[place]}\n" for place in group["tasks"])
         )

@@ -26,7 +26,7 @@ _CONTROLS: Final[dict[int, int | str]] = {
 }
 
 
-def safe(text: str) -> str:
+def mask_controls(text: str) -> str:
     """Return a text of the same length without what moves the cursor, changes colours or the
     direction of writing."""
     return text if text.isprintable() else to_printable(text.translate(_CONTROLS))
@@ -117,7 +117,7 @@ def person_text(value: Any, key: str = "") -> str:
         return ", ".join(map(person_text, value))
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {person_text(member)}" for name, member in value.items())
-    text = safe(str(value))
+    text = mask_controls(str(value))
     return _local_time(text) if text.endswith("Z") else text
 
 

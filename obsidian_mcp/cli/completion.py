@@ -26,7 +26,7 @@ def print_script(options: Options, *, shell: str) -> None:  # noqa: ARG001  as a
     write(Path(__file__).with_name("shells").joinpath(shell).read_text(encoding="utf-8"))
 
 
-def answer(environment: Mapping[str, str]) -> int:
+def print_completions(environment: Mapping[str, str]) -> int:
     """Print a line for each completion, with a tab and what it means behind it; return the exit
     status."""
     shell = environment[VARIABLE].removesuffix("_complete")

@@ -188,9 +188,9 @@ def get(name: str) -> Subcommand | None:
         return None
     published_entry: Mapping[str, Any] = {}
     if entry is not None:
-        from obsidian_mcp.tools.offer import published
+        from obsidian_mcp.tools.offer import published_entries
 
-        published_entry = published()[entry.name]
+        published_entry = published_entries()[entry.name]
     schema = published_entry.get("inputSchema", {})
     of_tool = {
         key: value

@@ -9,7 +9,7 @@ from obsidian_mcp.config import expand_home
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import InvalidArguments
 
-from .answers import readable
+from .answers import format_answer
 from .options import Options
 from .progress_bar import show_progress
 from .stdout import ask, write, write_answer
@@ -32,7 +32,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
             "warnings": status.warnings,
             "rows": dict(status.rows),
         } | ({"problem": status.problem} if status.problem else {})
-    write_answer(facts, readable(facts), as_json=json)
+    write_answer(facts, format_answer(facts), as_json=json)
 
 
 def rebuild(options: Options, **options_of_update: Any) -> None:
@@ -163,7 +163,7 @@ def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = Fals
                 len(opened.meaning.pending_notes()) if opened.meaning is not None else None
             )
     facts = {name: value for name, value in facts.items() if value is not None}
-    write_answer(facts, readable(facts), as_json=json)
+    write_answer(facts, format_answer(facts), as_json=json)
 
 
 def turn_off(options: Options, *, json: bool = False) -> None:

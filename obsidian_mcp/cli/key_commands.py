@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .answers import readable
+from .answers import format_answer
 from .options import Options
 from .stdout import write_answer
 
@@ -16,7 +16,9 @@ def list_keys(options: Options, *, json: bool = False) -> None:
 
     rows = [api_keys.describe(key) for key in policies.api_keys(options.config())]
     remark = "" if rows else "There are no keys. Make one: obsidian-mcp keys add NAME\n"
-    write_answer({"keys": rows}, readable({"keys": rows}) if rows else "", remark, as_json=json)
+    write_answer(
+        {"keys": rows}, format_answer({"keys": rows}) if rows else "", remark, as_json=json
+    )
 
 
 def add(

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     that are to be waited for have ended before."""
     status = InternalError.exit_status
     atexit.register(lambda: _end_process(status))  # before any other, so that it is called last
-    status = run(sys.argv[1:] if arguments is None else arguments)
+    status = run_command_line(sys.argv[1:] if arguments is None else arguments)
     sys.exit(status)
 
 
@@ -50,14 +50,17 @@ def _end_process(status: int) -> NoReturn:
     os._exit(status)
 
 
-def run(arguments: Sequence[str]) -> int:
+def run_command_line(arguments: Sequence[str]) -> int:
     """Run one command line and return its exit status. An error is one line on stderr (CLI-02)."""
     try:
         return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except AppError as error:
-        print(f"obsidian-mcp: {in_command_words(' '.join(error.message.split()))}", file=sys.stderr)
+        print(
+            f"obsidian-mcp: {translate_tool_names(' '.join(error.message.split()))}",
+            file=sys.stderr,
+        )
         return error.exit_status
     except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
         sys.stdout = None  # nothing is left to flush at exit
@@ -96,7 +99,7 @@ def _run(arguments: Sequence[str]) -> int:
     if is_verbose or words[0] in ("bridge", "http"):
         _log(is_verbose=is_verbose)
     if words[0] == VERBATIM:
-        from .headless.command import run as run_obsidian
+        from .headless.command import run_drop_in as run_obsidian
 
         return run_obsidian(words[1:], options)
     return _run_command(options, words)
@@ -205,7 +208,7 @@ def _log(*, is_verbose: bool) -> None:
     )
 
 
-def in_command_words(message: str) -> str:
+def translate_tool_names(message: str) -> str:
     """Return a message written for tools, with the names of tools as the commands that a person
     types (CLI-12)."""
     if "obsidian_" not in message:

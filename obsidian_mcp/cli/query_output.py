@@ -10,7 +10,7 @@ from typing import Any, Final
 from obsidian_mcp.core.text.text import write_count
 
 from .answers import tasks_text
-from .cells import align, cell_text, fit_columns, markdown, safe, separate
+from .cells import align, cell_text, fit_columns, markdown, mask_controls, separate
 
 WIDEST: Final = 60
 """Columns of a cell in a table; longer ones are cut."""
@@ -55,7 +55,7 @@ def remarks(data: Mapping[str, Any]) -> str:
         lines += [answer["incomplete"]] if "incomplete" in answer else []
     if not data.get("blocks", [data]):
         lines.append("The note holds no queries.")
-    return "".join(f"{safe(line)}\n" for line in lines)
+    return "".join(f"{mask_controls(line)}\n" for line in lines)
 
 
 def _split_groups(
@@ -81,9 +81,10 @@ def _title(group: Mapping[str, Any]) -> str:
 def _table(data: Mapping[str, Any], offset: int) -> str:
     """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines
     of their own."""
-    titles = [safe(column["name"]) for column in data["columns"]]
+    titles = [mask_controls(column["name"]) for column in data["columns"]]
     cells = [
-        [fit_columns(safe(cell_text(cell)), (), WIDEST)[0] for cell in row] for row in data["rows"]
+        [fit_columns(mask_controls(cell_text(cell)), (), WIDEST)[0] for cell in row]
+        for row in data["rows"]
     ]
     numeric = [
         all(isinstance(cell, int | float) or cell is None for cell in column)
@@ -92,9 +93,9 @@ def _table(data: Mapping[str, Any], offset: int) -> str:
     lines = align([titles, *cells], numeric)
     parts = [f"{next(lines)}\n"]
     for group, rows in _split_groups(data, offset):
-        parts += [f"== {safe(_title(group))}\n"] if "key" in group else []
+        parts += [f"== {mask_controls(_title(group))}\n"] if "key" in group else []
         parts += [f"{line}\n" for line in islice(lines, len(rows))]
-        parts += [f"{safe(text)}\n" for text in _summaries(group, data)]
+        parts += [f"{mask_controls(text)}\n" for text in _summaries(group, data)]
     return "".join(parts)
 
 

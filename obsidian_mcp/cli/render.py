@@ -14,7 +14,7 @@ from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
-from .cells import RESET, Marks, fit_columns, safe
+from .cells import RESET, Marks, fit_columns, mask_controls
 
 PATH, MATCH, LINE, QUIET = "\x1b[1;36m", "\x1b[1;31m", "\x1b[32m", "\x1b[2m"
 NARROWEST: Final = 20
@@ -39,7 +39,7 @@ def listing(
     parts = []
     for group in result.groups:
         title = paint.colour(
-            f"== {safe(group.group)}: {group.count}", PATH if group.hits else QUIET
+            f"== {mask_controls(group.group)}: {group.count}", PATH if group.hits else QUIET
         )
         parts.append(f"{title}\n{_format_hits(group.hits, paint)}" if group.hits else f"{title}\n")
     return "".join(parts)
@@ -63,7 +63,7 @@ def remarks(result: Hits | Grouped, offset: int, *, in_one: bool = False) -> str
     if result.widened:
         lines.append(result.widened)
     lines += [remark for remark in (result.note, result.incomplete) if remark]
-    return "".join(f"{safe(line)}\n" for line in lines)
+    return "".join(f"{mask_controls(line)}\n" for line in lines)
 
 
 def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
@@ -72,9 +72,11 @@ def _format_hits(hits: Iterable[Hit], paint: _Paint) -> str:
 
 def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
     value = (
-        f"  {paint.colour(safe(hit.value), QUIET)}" if hit.value and not paint.paths_only else ""
+        f"  {paint.colour(mask_controls(hit.value), QUIET)}"
+        if hit.value and not paint.paths_only
+        else ""
     )
-    yield paint.path(safe(hit.path)) + value
+    yield paint.path(mask_controls(hit.path)) + value
     above = None
     for snippet in hit.snippets or ():
         part = snippet.heading and f"# {snippet.heading}"
@@ -83,14 +85,14 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
         elif snippet.card is not None:
             part = f"card {snippet.card}"
         if part != above and part:
-            yield paint.colour(paint.fit(f"  {safe(part)}", ())[0], QUIET)
+            yield paint.colour(paint.fit(f"  {mask_controls(part)}", ())[0], QUIET)
         above = part
         number = f"{snippet.line:>6}: "
         for line in (
             snippet.text.split("\n") if snippet.link else [snippet.text]
         ):  # of a passage several
             marks = snippet.marks if line == snippet.text else ()
-            yield paint.colour(number, LINE) + paint.line(safe(line), marks, len(number))
+            yield paint.colour(number, LINE) + paint.line(mask_controls(line), marks, len(number))
             number = " " * len(number)
 
 
@@ -126,12 +128,14 @@ class _Paint(NamedTuple):
         for start, end in marks:
             if end > at:
                 start = max(start, at)
-                parts.append(_in(text[at:start], around) + _in(text[start:end], MATCH))
+                parts.append(
+                    _add_colour(text[at:start], around) + _add_colour(text[start:end], MATCH)
+                )
                 at = end
-        return "".join(parts) + _in(text[at:], around)
+        return "".join(parts) + _add_colour(text[at:], around)
 
 
-def _in(text: str, colour: str) -> str:
+def _add_colour(text: str, colour: str) -> str:
     return f"{colour}{text}{RESET}" if text and colour else text
 
 

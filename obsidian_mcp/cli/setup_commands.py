@@ -42,7 +42,7 @@ def install(
     from obsidian_mcp.setup import install as installer
     from obsidian_mcp.setup import launcher
 
-    system = System.here()
+    system = System.from_this_computer()
     if list:
         return _list_clients(system, as_json=json)
     _check_client(
@@ -50,7 +50,7 @@ def install(
         "other for any other one. install --list shows which are here.",
         (_OTHER, _OBSIDIAN_COMMAND),
     )
-    running = launcher.Running.here(system.environ)
+    running = launcher.Running.from_environment(system.environ)
     if client == _OBSIDIAN_COMMAND:
         link = launcher.install_command(
             system, running, known_vaults(options.config().app_folders), dry_run=dry_run
@@ -89,10 +89,10 @@ def uninstall(
     from obsidian_mcp.setup import launcher
 
     _check_client(client, "install --list shows which are set up.", (_OBSIDIAN_COMMAND,))
-    system = System.here()
+    system = System.from_this_computer()
     if client == _OBSIDIAN_COMMAND:
         link = launcher.uninstall_command(
-            system, launcher.Running.here(system.environ), dry_run=dry_run
+            system, launcher.Running.from_environment(system.environ), dry_run=dry_run
         )
         write(
             f"{'Would remove' if dry_run else 'Removed'} {link}\n"
@@ -123,7 +123,7 @@ def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False)
     settings = options.with_vaults(tuple(vault)).config()
     colours = _COLOURS if settings.colours and sys.stdout.isatty() and obeys_colours() else {}
     findings = []
-    for finding in examine(settings, System.here()):
+    for finding in examine(settings, System.from_this_computer()):
         findings.append(finding)
         if not json:
             colour = colours.get(finding.status, "")

@@ -21,14 +21,14 @@ def unknown_command_error(
             name.removeprefix(f"{word} ") for name in commands if name.startswith(f"{word} ")
         ]
         return InvalidArguments(f"{word} has these commands: {', '.join(of_group)}.{_see(word)}")
-    near = _near(word, [*commands, *groups])
+    near = _nearest_hint(word, [*commands, *groups])
     return InvalidArguments(f"There is no command {word!r}.{near} obsidian-mcp --help shows all.")
 
 
 def unknown_option_error(word: str, command: str, options: Sequence[str] = ()) -> InvalidArguments:
     """Return the error for an option that a command, "" for none, does not have."""
     return InvalidArguments(
-        f"There is no option {word}.{_near(word, options)} {_DASHED}{_see(command)}"
+        f"There is no option {word}.{_nearest_hint(word, options)} {_DASHED}{_see(command)}"
     )
 
 
@@ -36,7 +36,7 @@ def _see(command: str) -> str:
     return f" See {' '.join(['obsidian-mcp', *command.split(), '--help'])}."
 
 
-def _near(name: str, names: Sequence[str]) -> str:
+def _nearest_hint(name: str, names: Sequence[str]) -> str:
     """A sentence with the names that are nearest to one that is not known; empty where none is
     near."""
     from difflib import get_close_matches

@@ -29,7 +29,7 @@ FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
 
-def run(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Call the tool of a command, and print its answer."""
     call_tool(options, command, typed)
 
@@ -39,7 +39,7 @@ def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> in
     return int(call_tool(options, command, typed).data["broken"])
 
 
-def batch(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+def run_batch(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Make the calls of a file of JSON lines as one change. Raises: InvalidArguments."""
     import json
     from pathlib import Path
@@ -83,7 +83,9 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
         outcome = call(app, command.tool, arguments)
     if as_json:
         write_json(
-            outcome.whole() if outcome.text is None else {**outcome.data, "content": outcome.text}
+            outcome.to_full_data()
+            if outcome.text is None
+            else {**outcome.data, "content": outcome.text}
         )
     elif outcome.picture is not None and not sys.stdout.isatty():
         write_bytes(outcome.picture.image)
@@ -180,7 +182,7 @@ def _print(
         case "history":
             write(answers.history(outcome.data))
         case _:
-            write(answers.readable(outcome.data))
+            write(answers.format_answer(outcome.data))
 
 
 def _print_hits(result: Any, arguments: Mapping[str, Any], *, colours: bool) -> None:

@@ -125,7 +125,7 @@ def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
     from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
 
     name = f"obsidian_{tool}"
-    return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).whole()
+    return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).to_full_data()
 
 
 def _write_page(page: str, name: str, output: str) -> Path:

@@ -98,7 +98,10 @@ class VaultDispatcher(Dispatcher):
         is_well = self.config.has_vault and not self.config.key
         problem = "" if is_well else self.app.vaults.problem()
         return " ".join(
-            filter(None, (problem, introduction(None if self._offers_all else self.offer.listed())))
+            filter(
+                None,
+                (problem, introduction(None if self._offers_all else self.offer.list_entries())),
+            )
         )
 
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:

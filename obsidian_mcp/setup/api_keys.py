@@ -32,7 +32,7 @@ def add(
         raise InvalidArguments(
             f"{name!r} cannot name an API key. Give 1 to 40 letters, digits, - and _."
         )
-    file, content = config.policy_file, files.read(config.policy_file)
+    file, content = config.policy_file, files.read_config_file(config.policy_file)
     text = content.text
     if name in {key.name for key in read_keys(PolicyFile(text))}:
         raise InvalidArguments(
@@ -74,7 +74,7 @@ def remove(config: Config, name: str) -> Path:
 
     Raises: InvalidArguments, PolicyInvalid.
     """
-    file, content = config.policy_file, files.read(config.policy_file)
+    file, content = config.policy_file, files.read_config_file(config.policy_file)
     text = content.text
     known = [key.name for key in read_keys(PolicyFile(text))]
     if name not in known:

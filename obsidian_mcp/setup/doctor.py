@@ -26,7 +26,7 @@ from .client_checks import check_clients
 from .finding import Finding
 from .launcher import NAME_OF_LINK, Running, is_our_link
 from .system import System
-from .vault_checks import vaults, watching
+from .vault_checks import check_watching, vaults
 
 
 def examine(config: Config, system: System) -> Iterator[Finding]:
@@ -37,7 +37,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from keys(config)
     yield from semantic(config)
     yield from vaults(config, system)
-    yield from watching(config)
+    yield from check_watching(config)
     yield from app(system)
     yield first_obsidian(system)
     yield from plugin(config)
@@ -163,7 +163,7 @@ def semantic(config: Config) -> Iterator[Finding]:
 
 def app(system: System) -> Iterator[Finding]:
     """The Obsidian app and its official command: both optional."""
-    running = computer.app_runs(system.platform)
+    running = computer.is_app_running(system.platform)
     if running:
         yield Finding("Obsidian app", "fine", "is running")
     else:
@@ -196,7 +196,7 @@ def app(system: System) -> Iterator[Finding]:
 
 def first_obsidian(system: System) -> Finding:
     """Which program the word `obsidian` starts in a terminal (DOC-05)."""
-    subject, program = "Word obsidian", Running.here(system.environ).find(NAME_OF_LINK)
+    subject, program = "Word obsidian", Running.from_environment(system.environ).find(NAME_OF_LINK)
     if program is None:
         remedy = (
             "obsidian-mcp install obsidian-command links this program, where the app is absent."

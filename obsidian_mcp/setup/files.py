@@ -30,7 +30,7 @@ class ConfigFile(NamedTuple):
         return (self.data or b"").removeprefix(BOM_UTF8).decode("utf-8")
 
 
-def read(path: Path) -> ConfigFile:
+def read_config_file(path: Path) -> ConfigFile:
     """Raises: ClientConfigRefused for what is there and is no readable UTF-8 file."""
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -71,7 +71,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
     try:
         target = Path(os.path.realpath(path))
         backup = _back_up(path, old) if old is not None else None
-        if read(path) != before:
+        if read_config_file(path) != before:
             if backup is not None:
                 computer.remove_file(backup)
             raise ClientConfigRefused(
@@ -93,7 +93,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
 def delete(before: ConfigFile) -> None:
     """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
     try:
-        if read(before.path) == before:
+        if read_config_file(before.path) == before:
             computer.remove_file(before.path)
     except OSError as error:
         raise _unwritable(before.path, error) from error

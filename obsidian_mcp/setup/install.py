@@ -87,7 +87,7 @@ def install(
             "'_': hosts put it before "
             "every tool's name."
         )
-    content = files.read(client.file(system))
+    content = files.read_config_file(client.file(system))
     text = content.text
     configured = _servers(client, content)
     existing = configured.get(name)
@@ -123,7 +123,7 @@ def uninstall(
     """Take the server out again; where nothing else has changed since, the file is what it was
     before. Raises: ClientConfigRefused when the file is broken or the name another program's."""
     holding = (server.path for server in list_configured(client, system) if server.name == name)
-    content = files.read(next(holding, client.file(system)))
+    content = files.read_config_file(next(holding, client.file(system)))
     text = content.text
     existing = _servers(client, content).get(name)
     if existing is None:
@@ -157,7 +157,7 @@ def list_configured(client: McpClient, system: System) -> list[Configured]:
     return [
         Configured(client, path, name, entry)
         for path in dict.fromkeys(client.files(system))
-        for name, entry in _servers(client, files.read(path)).items()
+        for name, entry in _servers(client, files.read_config_file(path)).items()
         if _is_ours(entry)
     ]
 
@@ -199,7 +199,7 @@ def _text_before(
     none."""
     for path in backups:
         try:
-            backup = files.read(path).text
+            backup = files.read_config_file(path).text
             if (
                 name not in entries.servers(client, backup)
                 and entries.write(client, backup, name, entry) == text

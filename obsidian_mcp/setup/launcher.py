@@ -46,7 +46,7 @@ class Running:
     """Absolute path of a program on PATH."""
 
     @classmethod
-    def here(cls, environ: Mapping[str, str]) -> Running:
+    def from_environment(cls, environ: Mapping[str, str]) -> Running:
         path = environ.get("PATH")
         if uv := environ.get("UV"):  # set by uv for what it runs, which need not have it on PATH
             path = os.pathsep.join([str(Path(uv).parent), path or os.defpath])

@@ -108,7 +108,7 @@ class _ProbeConversation:
         """Return the result of a request. Raises: NoAnswer."""
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
         while True:
-            message = self._next(method)
+            message = self._read_message(method)
             if message.get("id") != number or "method" in message:
                 continue
             if "error" in message:
@@ -122,7 +122,7 @@ class _ProbeConversation:
         self._timer.cancel()
         self._stderr_reader.join(ENDING)
 
-    def _next(self, method: str) -> dict[str, Any]:
+    def _read_message(self, method: str) -> dict[str, Any]:
         assert self._process.stdout is not None  # noqa: S101  for the type checker
         line = self._process.stdout.readline()
         if time.monotonic() >= self._deadline:

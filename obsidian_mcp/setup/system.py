@@ -25,7 +25,7 @@ class System:
     environ: Mapping[str, str]
 
     @classmethod
-    def here(cls) -> System:
+    def from_this_computer(cls) -> System:
         """Raises: InvalidArguments for an account without a home folder."""
         home = expand_home("~")
         if not home.is_absolute():

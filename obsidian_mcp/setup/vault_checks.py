@@ -154,7 +154,7 @@ def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
             )
 
 
-def watching(config: Config) -> Iterator[Finding]:
+def check_watching(config: Config) -> Iterator[Finding]:
     """Whether changes by other programs are reported: tried in a folder of our own, then judged for
     each vault."""
     if not config.watch:
@@ -167,7 +167,7 @@ def watching(config: Config) -> Iterator[Finding]:
         watcher = computer.watch(Path(folder).resolve(), reported.set)
         watcher.start()
         try:
-            if not _within(WATCH_SECONDS, lambda: watcher.mode == "events"):
+            if not _wait_until(WATCH_SECONDS, lambda: watcher.mode == "events"):
                 message = (
                     "The system reports no changes; scans at each call find them, a little slower."
                 )
@@ -195,7 +195,7 @@ def watching(config: Config) -> Iterator[Finding]:
             )
 
 
-def _within(seconds: float, condition: Callable[[], bool]) -> bool:
+def _wait_until(seconds: float, condition: Callable[[], bool]) -> bool:
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

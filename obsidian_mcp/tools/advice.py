@@ -19,7 +19,7 @@ def usable_advice(offer: Offer, message: str) -> str:
     """
     if not _TOOL_NAMES.search(message):
         return message
-    ours, listed = table().tools, offer.listed()
+    ours, listed = table().tools, offer.list_entries()
 
     def usable_names(advised: re.Match[str]) -> str:
         names = [

@@ -146,7 +146,7 @@ class ToolParameter(NamedTuple):
         }
         return {name: value for name, value in members.items() if value is not None}
 
-    def read(self, value: Any, *, whole: bool) -> Any:
+    def read_value(self, value: Any, *, whole: bool) -> Any:
         """Return the value in the parameter's type. Raises: ValueError for one that means nothing
         here."""
         read = _READERS[self.type](value, self.items) if self.items else _READERS[self.type](value)
@@ -203,7 +203,7 @@ def schema(parameters: Mapping[str, ToolParameter]) -> dict[str, Any]:
     }
 
 
-def read(
+def read_arguments(
     tool: str, parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any], *, whole: bool
 ) -> dict[str, Any]:
     """Return every argument of a call in its type, or its default; with `whole`, for a person, no
@@ -222,12 +222,12 @@ def read(
                         name,
                         f"one of {', '.join(parameters)}",
                         "an unknown argument",
-                        _unknown(tool, parameters, name),
+                        _unknown_argument_message(tool, parameters, name),
                     )
                 )
         elif value is not None and (value != "" or parameter.takes_empty):
             try:
-                values[name] = parameter.read(value, whole=whole)
+                values[name] = parameter.read_value(value, whole=whole)
             except (ValueError, TypeError):
                 expected, came = parameter.describe(value), _show_value(value)
                 faults.append(
@@ -344,7 +344,7 @@ _READERS: Final[Mapping[str, Callable[..., Any]]] = {
 }
 
 
-def _unknown(tool: str, parameters: Mapping[str, ToolParameter], name: str) -> str:
+def _unknown_argument_message(tool: str, parameters: Mapping[str, ToolParameter], name: str) -> str:
     from difflib import get_close_matches
 
     near = get_close_matches(name, parameters, 1)

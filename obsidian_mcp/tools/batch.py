@@ -132,26 +132,26 @@ def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[s
     )
     usable = [
         entry.name
-        for entry in offer_of(app.config).usable().values()
+        for entry in offer_of(app.config).usable_entries().values()
         if not entry.read_only and not entry.needs_app and entry.name not in NOT_IN_A_BATCH
     ]
     full_name = name if name in usable else f"{PREFIX}{name}"
     if full_name not in usable:
         known = ", ".join(tool.removeprefix(PREFIX) for tool in usable)
-        raise _wrong(number, f"{name!r} is no tool of a batch; these are: {known}")
+        raise _call_error(number, f"{name!r} is no tool of a batch; these are: {known}")
     named = TOOLS[full_name]
     if not isinstance(arguments, dict):
-        raise _wrong(number, "its arguments must be an object")
+        raise _call_error(number, "its arguments must be an object")
     if "arguments" in given and (others := given.keys() - {"tool", "arguments"}):
-        raise _wrong(
+        raise _call_error(
             number, f"{', '.join(sorted(others))} stands beside 'arguments' and belongs into it"
         )
     if arguments.get("vault") or arguments.get("dry_run"):
-        raise _wrong(number, "vault and dry_run are arguments of the batch")
+        raise _call_error(number, "vault and dry_run are arguments of the batch")
     return named, arguments
 
 
-def _wrong(number: int, problem: str) -> InvalidArguments:
+def _call_error(number: int, problem: str) -> InvalidArguments:
     return InvalidArguments(
         f"Call {number}: {problem}. Nothing was changed.", argument="calls", call=number
     )

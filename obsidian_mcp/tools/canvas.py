@@ -291,16 +291,18 @@ class _Given:
         self.op = self.choice("op", tuple(_KEYS))
         for key, value in self.values.items():
             if key != "op" and key not in _KEYS[self.op]:
-                raise self.wrong(
+                raise self.operation_error(
                     f"{self.op} takes no {key!r}; it takes {', '.join(_KEYS[self.op])}", key
                 )
             expected, read = _READERS.get(key, ("text", read_string))
             try:
                 self.values[key] = read(value)
             except ValueError:
-                raise self.wrong(f"{key} must be {expected}, not {value!r}", key) from None
+                raise self.operation_error(
+                    f"{key} must be {expected}, not {value!r}", key
+                ) from None
 
-    def wrong(self, problem: str, argument: str) -> InvalidArguments:
+    def operation_error(self, problem: str, argument: str) -> InvalidArguments:
         return InvalidArguments(
             f"Operation {self.number}: {problem}. Nothing was written.", argument=argument
         )
@@ -308,12 +310,14 @@ class _Given:
     def choice(self, key: str, choices: tuple[str, ...], default: str | None = None) -> Any:
         value = self.values.get(key, default)
         if value not in choices:
-            raise self.wrong(f"{key} must be one of {', '.join(choices)}, not {value!r}", key)
+            raise self.operation_error(
+                f"{key} must be one of {', '.join(choices)}, not {value!r}", key
+            )
         return value
 
     def require(self, key: str) -> str:
         if not str(self.values.get(key, "")).strip():
-            raise self.wrong(f"{self.op} needs {key}", key)
+            raise self.operation_error(f"{self.op} needs {key}", key)
         return str(self.values[key])
 
     def number_of(self, key: str) -> int | None:
@@ -347,7 +351,7 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edit
             )
         case "move":
             if not {"x", "y", "beside", "group"} & values.keys():
-                raise members.wrong("move needs a place: x and y, beside, or group", "x")
+                raise members.operation_error("move needs a place: x and y, beside, or group", "x")
             return MoveCard(members.require("card"), members.place())
         case "remove":
             return RemoveCard(members.require("card"), contents=values.get("contents", False))

@@ -15,7 +15,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .advice import usable_advice
 from .arguments import Argument, Limit, Offset, VaultName
 from .offer import Offer, offer_of
-from .paging import MOST_BYTES, fitting, next_offset
+from .paging import MOST_BYTES, next_offset, take_fitting_items
 from .registry import tool
 
 BYTES_OF_CHECK = 1_200
@@ -78,7 +78,7 @@ def check(
             continue
         room = MOST_BYTES if wanted else BYTES_OF_CHECK
         offer = offer_of(app.config)
-        shown = fitting(
+        shown = take_fitting_items(
             (_shorten(find(), offer) for find in found.findings[offset : offset + limit]),
             room,
             least=1,

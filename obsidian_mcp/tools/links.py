@@ -16,7 +16,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Name, Offset, VaultName
-from .paging import count_rows, fitting, next_offset, page_of
+from .paging import count_rows, next_offset, page_of, take_fitting_items
 from .registry import tool
 
 
@@ -330,7 +330,7 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
     broken = broken_links(vault)
     links = [ref for ref in broken.value if source is None or ref.source == source]
     page = links[offset : offset + limit]
-    listed = fitting(
+    listed = take_fitting_items(
         (
             BrokenLink(
                 ref.source,

@@ -20,8 +20,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath, extension, is_note
 from obsidian_mcp.core.vault.vault import Vault
 
 from .arguments import MOST_RESULTS
-from .outcome import plain
-from .paging import first_of, fitting
+from .outcome import to_plain_json
+from .paging import first_of, take_fitting_items
 from .registry import TOOLS
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def view_structure(
     aliases = [] if is_canvas else texts[0][0].aliases
 
     def take(part: str, items: Sequence[T]) -> list[T]:
-        first = fitting(
+        first = take_fitting_items(
             first_of(items, MOST_AROUND if view == "context" else MOST_RESULTS)[0], least=1
         )
         if len(first) < len(items):
@@ -158,7 +158,7 @@ def view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) 
         vault, ListRequest("todo", path=entry.path), "", Page(MOST_AROUND)
     ).tasks
     found_around = {
-        **plain(structure),
+        **to_plain_json(structure),
         "open_tasks": [
             {"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks
         ],

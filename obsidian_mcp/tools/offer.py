@@ -110,7 +110,7 @@ def table() -> EntryTable:
 
 
 @cache
-def published() -> Mapping[str, Mapping[str, Any]]:
+def published_entries() -> Mapping[str, Mapping[str, Any]]:
     """Return the entry of each tool in the answer to `tools/list`, for a client that shows no views
     and is never asked to confirm."""
     with open(PUBLISHED, encoding="utf-8") as file:  # noqa: PTH123
@@ -147,7 +147,7 @@ class Offer:
     @property
     def has_app_tools(self) -> bool:
         """Whether tools that need the app are among those that are listed."""
-        return any(entry.needs_app for entry in self.listed().values())
+        return any(entry.needs_app for entry in self.list_entries().values())
 
     def shows_views(self, *, peer_does: bool) -> bool:
         """Return whether a client is told of views; `peer_does`: it says that it shows some
@@ -158,13 +158,15 @@ class Offer:
         """Return whether a tool may be listed that only reads, or one that does not."""
         return read_only or not self._is_read_only
 
-    def listed(self, *, has_app: bool = True, shows_views: bool = False) -> dict[str, ToolEntry]:
+    def list_entries(
+        self, *, has_app: bool = True, shows_views: bool = False
+    ) -> dict[str, ToolEntry]:
         """Return the tools that a client is told of, in the order of the list: the vault's, then
         those of other programs. `has_app`: the app or its command is there."""
         entries = {
             **self._of_vault,
             **(table().views if shows_views and self.has_views else {}),
-            **self._of_others(),
+            **self._other_entries(),
         }
         return {
             name: entry
@@ -172,17 +174,17 @@ class Offer:
             if self.admits(read_only=entry.read_only) and (has_app or not entry.needs_app)
         }
 
-    def usable(self) -> dict[str, ToolEntry]:
+    def usable_entries(self) -> dict[str, ToolEntry]:
         """Return the tools that may be called, but for those of views.
 
         A tool that writes may be called although nothing may be changed: the refusal says why. Over
         HTTP there is no such tool then (HTTP-02).
         """
-        return dict(self._of_vault) if self._others is None else self.listed()
+        return dict(self._of_vault) if self._others is None else self.list_entries()
 
     def find(self, name: str, *, with_views: bool = True) -> ToolEntry | None:
         """Return a tool that may be called by its name; None where there is none."""
-        entry = self._of_vault.get(name) or self._of_others().get(name)
+        entry = self._of_vault.get(name) or self._other_entries().get(name)
         if entry is not None and (self._others is None or self.admits(read_only=entry.read_only)):
             return entry
         return table().views.get(name) if with_views and self.has_views else None
@@ -190,7 +192,7 @@ class Offer:
     def writes(self, name: str) -> bool:
         """Return whether a call of this name changes the vault, if it may be made (TOOL-15)."""
         own = table()
-        entry = own.tools.get(name) or own.views.get(name) or self._of_others().get(name)
+        entry = own.tools.get(name) or own.views.get(name) or self._other_entries().get(name)
         return entry is not None and not entry.read_only
 
     def publish(self, *, has_app: bool, asks: bool, shows_views: bool) -> list[Mapping[str, Any]]:
@@ -198,10 +200,10 @@ class Offer:
 
         `asks`: the user's policy wants some changes confirmed.
         """
-        listed = self.listed(has_app=has_app, shows_views=shows_views)
+        listed = self.list_entries(has_app=has_app, shows_views=shows_views)
         return [_tell(entry, asks=asks, shows_views=shows_views) for entry in listed.values()]
 
-    def _of_others(self) -> dict[str, ToolEntry]:
+    def _other_entries(self) -> dict[str, ToolEntry]:
         """Return the tools of other programs: those that one has registered, and with the profile
         `all` those under the names of the plugin. None replaces a tool of the vault."""
         if self._others is None or self._profile == RESEARCH:
@@ -230,7 +232,7 @@ def _choose(names: str) -> Mapping[str, ToolEntry]:
 
 def _tell(entry: ToolEntry, *, asks: bool, shows_views: bool) -> Mapping[str, Any]:
     """Return one entry of the answer to `tools/list`."""
-    told = published()[entry.name] if entry.other is None else entry.other.published
+    told = published_entries()[entry.name] if entry.other is None else entry.other.published
     if asks and entry.takes_confirm:
         schema = told["inputSchema"]
         properties = {

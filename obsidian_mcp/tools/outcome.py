@@ -51,7 +51,7 @@ class Outcome:
         """The contract's `{"success":true,"data":…}` as compact JSON."""
         return json_codec.encode({"success": True, "data": self.data}, asdict).decode()
 
-    def whole(self) -> dict[str, Any]:
+    def to_full_data(self) -> dict[str, Any]:
         """The data, with the text of a document in it as `content`, or an image as `base64`."""
         if self.picture is not None:
             return {
@@ -86,23 +86,23 @@ class Outcome:
 _SCALARS = frozenset((NoneType, bool, int, float, str))
 
 
-def plain(value: Any) -> Any:
+def to_plain_json(value: Any) -> Any:
     """JSON types of a result: records become objects; a field that is None or `hits.NOT_SENT` is
     left out."""
     members = _members(value.__class__)
     if members is not None:
         return {
-            name: member if type(member) in _SCALARS else plain(member)
+            name: member if type(member) in _SCALARS else to_plain_json(member)
             for name in members
             if (member := getattr(value, name)) is not None
         }
     if isinstance(value, Mapping):
         return {
-            str(key): member if type(member) in _SCALARS else plain(member)
+            str(key): member if type(member) in _SCALARS else to_plain_json(member)
             for key, member in value.items()
         }
     if isinstance(value, list | tuple):
-        return [member if type(member) in _SCALARS else plain(member) for member in value]
+        return [member if type(member) in _SCALARS else to_plain_json(member) for member in value]
     return value
 
 

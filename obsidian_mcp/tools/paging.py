@@ -74,7 +74,7 @@ def first_of(items: Sequence[T], limit: int) -> tuple[list[T], int | None]:
     return first, len(items) - len(first) or None
 
 
-def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[T]:
+def take_fitting_items(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[T]:
     """Return the first items whose JSON fits so many bytes, and at least `least` of them."""
     if current_call.get().wants_all:
         return list(items)
@@ -83,7 +83,7 @@ def fitting(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[
 
 def count_rows(*columns: Sequence[object]) -> int:
     """Return how many rows of lists that are shown side by side fit an answer, at least one."""
-    return len(fitting(zip_longest(*columns, fillvalue=0), least=1))
+    return len(take_fitting_items(zip_longest(*columns, fillvalue=0), least=1))
 
 
 def page_end(text: str, start: int, end: int, room: int = PAGE) -> int:

@@ -17,7 +17,7 @@ from obsidian_mcp.errors import ChangeNotFound, InvalidArguments
 
 from .arguments import Argument, VaultName
 from .offer import CONFIRM, PREFIX, offer_of
-from .paging import fitting, json_size
+from .paging import json_size, take_fitting_items
 from .registry import TOOLS, VIEW_TOOLS, call, tool
 
 PAGE_BYTES = 9_000
@@ -62,7 +62,7 @@ def show_changes(
 
 
 def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan | None:
-    offered = offer_of(app.config).usable().values()
+    offered = offer_of(app.config).usable_entries().values()
     usable = [entry.name for entry in offered if not entry.read_only and not entry.needs_app]
     full_name = name if name in usable else f"{PREFIX}{name}"
     if full_name not in usable:
@@ -124,7 +124,7 @@ def _page(
     vault: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
 ) -> dict[str, Any]:
     """As many files as fit a page, and where the next one begins."""
-    files = fitting(shown, PAGE_BYTES, least=1)
+    files = take_fitting_items(shown, PAGE_BYTES, least=1)
     following = cursor + len(files)
     more = {"cut": total - following, "cursor": following} if following < total else {}
     return {"view": "changes", "vault": vault.name, **head, "files": files, "total": total, **more}
@@ -180,7 +180,7 @@ def lines_of(file: FileChange) -> dict[str, Any]:
     room = HUNK_BYTES
     for hunk, heading in file.hunks():
         lines = [line.rstrip("\r")[:LINE_CHARACTERS] for line in hunk.lines]
-        kept = fitting(lines, room)
+        kept = take_fitting_items(lines, room)
         if kept:
             shown.append({"old": hunk.old, "new": hunk.new, "heading": heading, "lines": kept})
         if len(kept) < len(lines):

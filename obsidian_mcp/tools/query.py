@@ -17,8 +17,8 @@ from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Offset, TableNumber, TableSection, VaultNames
-from .outcome import plain
-from .paging import PAGE, fitting, next_offset
+from .outcome import to_plain_json
+from .paging import PAGE, next_offset, take_fitting_items
 from .registry import tool
 
 CELL = 2_000
@@ -85,7 +85,7 @@ def query(
 def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]:
     """The answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(result, TaskPage):
-        data: dict[str, Any] = plain(
+        data: dict[str, Any] = to_plain_json(
             result if current_call.get().wants_all else shorten_page(result, page.offset)
         )
         return data
@@ -94,7 +94,7 @@ def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]
     count = len(answer.rows)
     if not current_call.get().wants_all:
         data = _bound(data, page.offset)
-        data["rows"] = rows = fitting(answer.rows, PAGE, least=1)
+        data["rows"] = rows = take_fitting_items(answer.rows, PAGE, least=1)
         count = len(rows)
         if count == 1 and len(json_codec.write_compact(rows[0])) > PAGE:
             data["rows"] = [[_shorten(cell) for cell in rows[0]]]
@@ -127,7 +127,7 @@ def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
         begins = list(accumulate((group["count"] for group in groups), initial=0))
         first = min(bisect_right(begins, offset), len(groups)) - 1
         some = zip(groups[first : first + GROUPS], begins[first:], strict=False)
-        data["groups"] = fitting(
+        data["groups"] = take_fitting_items(
             (_bound(group, max(offset - begin, 0)) for group, begin in some), PAGE, least=1
         )
         data |= {"groups_total": len(groups), "groups_offset": begins[first]}

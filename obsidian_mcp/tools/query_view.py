@@ -21,7 +21,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument
-from .paging import VIEW_BYTES, fitting, json_size
+from .paging import VIEW_BYTES, json_size, take_fitting_items
 from .registry import VIEW_TOOLS, tool
 
 PAGE_ROWS = 50
@@ -72,7 +72,7 @@ def show_query(
         ]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
-    rows = fitting(rows, VIEW_BYTES - json_size(columns) - 500, least=1)
+    rows = take_fitting_items(rows, VIEW_BYTES - json_size(columns) - 500, least=1)
     data: dict[str, Any] = {
         "view": "query",
         "vault": opened.name,

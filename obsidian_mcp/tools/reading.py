@@ -33,7 +33,7 @@ from .arguments import Argument, VaultName
 from .base_mistakes import base_mistakes
 from .note_views import ReadNote, view_context, view_structure
 from .outcome import DocumentAnswer
-from .paging import PAGE, fitting, page_end
+from .paging import PAGE, page_end, take_fitting_items
 from .registry import tool
 
 RANDOM = "random:"
@@ -68,7 +68,7 @@ def read_note(
         return _read_several(app, opened, names)
     is_random = name.lower().startswith(RANDOM)
     entry, alias = (
-        (_random(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
+        (_random_note(opened, name[len(RANDOM) :]), None) if is_random else opened.resolve(name)
     )
     data = opened.read_shown(entry).data
     text = Text.decode(data)
@@ -142,7 +142,7 @@ def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
                 continue
             if len(missing) > 1:
                 raise type(error)(
-                    " ".join(fitting(missing.values(), least=1)), names=list(missing)
+                    " ".join(take_fitting_items(missing.values(), least=1)), names=list(missing)
                 ) from error
             raise
     while unread and (room > 0 or current_call.get().wants_all):
@@ -167,11 +167,11 @@ def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
         texts.append(
             f"==> {entry.path} <==\n{visible_text}" + ("" if visible_text.endswith("\n") else "\n")
         )
-    not_found = dict(fitting(missing.items(), least=1)) or None
+    not_found = dict(take_fitting_items(missing.items(), least=1)) or None
     return DocumentAnswer(ReadNotes(read, list(unread) or None, not_found), "\n".join(texts))
 
 
-def _random(vault: Vault, folder: str) -> FileEntry:
+def _random_note(vault: Vault, folder: str) -> FileEntry:
     """A note at random, below a folder where one is given; what the user hides is left out."""
     inside = vault.folders.find_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""

@@ -29,7 +29,7 @@ from . import table
 from .advice import usable_advice
 from .arguments import ToolParameter
 from .offer import CONFIRM, PREFIX, Offer, ToolEntry, offer_of
-from .outcome import DocumentAnswer, Outcome, PictureAnswer, plain
+from .outcome import DocumentAnswer, Outcome, PictureAnswer, to_plain_json
 from .paging import change_made, json_size
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Tool:
         tool."""
         given = dict(arguments)
         if given.get("vault") == EVERY_VAULT:
-            return self._in_every_vault(app, given)
+            return self._run_in_every_vault(app, given)
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
         made: list[Committed] = []
         planned: list[Planned] = []
@@ -102,7 +102,9 @@ class Tool:
         )
         outer = current_call.set(record)
         try:
-            read = argument_reader.read(self.name, self.parameters, given, whole=record.wants_all)
+            read = argument_reader.read_arguments(
+                self.name, self.parameters, given, whole=record.wants_all
+            )
             result = self.function(app, **read)
         except AppError as error:
             advice = argument_reader.advice(self.parameters, given)
@@ -114,7 +116,9 @@ class Tool:
         finally:
             current_call.reset(outer)
         document = isinstance(result, DocumentAnswer)
-        data = plain(result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result)
+        data = to_plain_json(
+            result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result
+        )
         if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
@@ -139,7 +143,7 @@ class Tool:
         plan = vault.get_or_make(Plans).keep(planned, lambda: self.call(app, meant))
         return {"plan": plan.id, "apply_with": APPLIES_PLANS}
 
-    def _in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
+    def _run_in_every_vault(self, app: App, given: dict[str, Any]) -> Outcome:
         """One call in each vault; the answers one after the other, each with its vault's name
         (TOOL-19)."""
         if self.name not in ACROSS_VAULTS:
@@ -314,7 +318,7 @@ def call(app: App, name: str, arguments: Mapping[str, Any], offer: Offer | None 
     if entry is None:
         raise UnknownTool(
             f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are "
-            f"{', '.join(offer.usable())}.",
+            f"{', '.join(offer.usable_entries())}.",
             tool=name,
         )
     try:

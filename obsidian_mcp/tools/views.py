@@ -18,7 +18,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NotText
 
 from .arguments import Argument, Name, Offset, VaultName
-from .paging import VIEW_BYTES, fitting, json_size, page_end
+from .paging import VIEW_BYTES, json_size, page_end, take_fitting_items
 from .registry import VIEW_TOOLS, tool
 
 # --- graph
@@ -80,10 +80,10 @@ def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[
         "path": entry.path,
         "title": basename(entry.path),
         "etag": opened.read_text(entry).etag,
-        "properties": fitting(
+        "properties": take_fitting_items(
             [[name, *_value(value)] for name, value in note.properties.items()], PROPERTIES_BYTES
         ),
-        "outline": fitting(
+        "outline": take_fitting_items(
             [
                 [outlined.level, outlined.text[:HEADING_CHARACTERS], outlined.line + 1]
                 for outlined in note.outline

@@ -102,7 +102,7 @@ class Desk:
 
     def call(self, tool: str, **arguments: Any) -> Any:
         """The data of an answer, with the text of a document as `content`."""
-        return call(self.app, f"obsidian_{tool}", arguments).whole()
+        return call(self.app, f"obsidian_{tool}", arguments).to_full_data()
 
     @property
     def commands(self) -> list[str]:

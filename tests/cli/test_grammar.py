@@ -90,7 +90,7 @@ def test_a_dash_without_a_letter_begins_content(text: str) -> None:
 )
 def test_wrong_usage_is_said_with_what_is_right(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     """CLI-02"""
-    assert main.run(shlex.split(line)) == 2
+    assert main.run_command_line(shlex.split(line)) == 2
     assert said in capsys.readouterr().err
 
 
@@ -124,14 +124,14 @@ def test_no_command_takes_an_empty_value_for_none(
     words = [] if argument.name in command.required else required(command)
     words = [*name.split(), *words, f"{argument.option}="]
 
-    assert main.run(words) == 2, capsys.readouterr().err
+    assert main.run_command_line(words) == 2, capsys.readouterr().err
     assert "obsidian-mcp: " in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("option", ["--vault", "--scope", "--key", "--tools"])
 def test_no_option_of_the_program_is_empty(option: str, vault: Path) -> None:
     """CLI-22"""
-    assert main.run([option, "", "list"]) == 2
+    assert main.run_command_line([option, "", "list"]) == 2
 
 
 class Refusing(io.RawIOBase):
@@ -151,7 +151,7 @@ def test_no_command_of_a_tool_reads_standard_input_unasked(
     """CLI-05: `while read d; do obsidian-mcp daily $d; done` wrote the rest of the loop's lines into the note."""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Refusing()), encoding="utf-8"))
 
-    main.run([name, *required(COMMANDS[name])])
+    main.run_command_line([name, *required(COMMANDS[name])])
 
     assert "standard input was read" not in capfd.readouterr().err
 
@@ -182,7 +182,7 @@ def test_a_pipe_gets_the_line_ends_of_the_note(
     """CLI-03: on Windows a pipe got CRLF for each LF, and two for each CRLF."""
     (vault / "Line ends.md").write_bytes("one\r\ntwo\n三\r".encode())
 
-    assert main.run(command) == 0
+    assert main.run_command_line(command) == 0
     assert capfdbinary.readouterr().out.removesuffix(b"\n") == "one\r\ntwo\n三\r".encode()
 
 
@@ -191,7 +191,7 @@ def test_every_command_prints_line_feeds_alone(vault: Path, monkeypatch: pytest.
     printed = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, encoding="cp1252", newline="\r\n"))
     for line in ("list", "list --json", "vaults --json", "info", "search brass", "--help", "index status", "tags"):
-        assert main.run(shlex.split(line)) == 0, line
+        assert main.run_command_line(shlex.split(line)) == 0, line
 
     assert b"\r" not in printed.getvalue()
     assert "—".encode() not in printed.getvalue() or printed.getvalue().decode()

@@ -19,8 +19,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.adapters import terminal
-from obsidian_mcp.cli.cells import RESET, safe, width
-from obsidian_mcp.cli.main import run
+from obsidian_mcp.cli.cells import RESET, mask_controls, width
+from obsidian_mcp.cli.main import run_command_line
 from obsidian_mcp.cli.render import MATCH, Screen, listing, remarks
 from obsidian_mcp.core.search.hits import Group, Grouped, Hit, Hits, Snippet
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -88,7 +88,7 @@ def on_terminal(vault: Path, *arguments: str, columns: int = 80, more: Mapping[s
             patch.setenv(name, value)
         patch.setattr(terminal, "obeys_colours", lambda: True)
         patch.setattr(sys, "stdout", stdout := Terminal())
-        assert run(["search", *arguments]) == 0
+        assert run_command_line(["search", *arguments]) == 0
     return stdout.received.getvalue().decode()
 
 
@@ -263,11 +263,11 @@ def test_any_line_fits_the_terminal_and_keeps_its_first_mark(text: str, start: i
     shown = listing(Hits(1, [hit]), "q", Screen(columns, colours=True)).split("\n")[1]
     assert COLOURS.sub("", shown) == plain
     marked = shown.partition(MATCH)[2].partition(RESET)[0]
-    assert marked == safe(text[start:end])
+    assert marked == mask_controls(text[start:end])
 
 
 @given(st.text(max_size=50))
 @examples(200)
 def test_a_text_made_safe_is_as_long_as_before(text: str) -> None:
-    assert len(safe(text)) == len(text)
-    assert not re.search("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]", safe(text))
+    assert len(mask_controls(text)) == len(text)
+    assert not re.search("[\x00-\x1f\x7f-\x9f\ud800-\udfff\u2028\u2029\u202a-\u202e\u2066-\u2069]", mask_controls(text))

@@ -20,7 +20,7 @@ pytest.importorskip("onnx", reason="it makes the tiny model")
 
 from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.app import App
-from obsidian_mcp.cli.main import run
+from obsidian_mcp.cli.main import run_command_line
 from obsidian_mcp.core.semantic.meaning import Meaning
 from obsidian_mcp.setup import doctor
 from obsidian_mcp.tools.registry import call
@@ -78,26 +78,26 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """SEM-01: nothing is downloaded, and one line says how to set it up."""
-    assert run(["semantic", "status", "--json"]) == 0
+    assert run_command_line(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"on": False, "setup": "obsidian-mcp semantic setup"}
     (finding,) = doctor.semantic(config.Config())
     assert "obsidian-mcp semantic setup" in finding.message
     assert set(searched("boats wheels")) == {("Canal.md", None), ("Bike.md", None)}
 
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     assert "embedded 4 notes" in capsys.readouterr().out
-    assert run(["semantic", "status", "--json"]) == 0
+    assert run_command_line(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pending"] == 0
     (finding,) = doctor.semantic(config.Config())
     assert (finding.status, "nothing leaves it" in finding.message) == ("fine", True)
 
-    assert run(["semantic", "off"]) == 0
+    assert run_command_line(["semantic", "off"]) == 0
     assert searched("headache") == []
 
 
 def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path) -> None:
     """SEM-04"""
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     assert searched("headache") == [("Pills.md", "meaning")]
     assert ("Hidden/Secret.md", "meaning") in searched("repairing punctures fix")
     assert searched("headache", match="exact") == []
@@ -117,7 +117,7 @@ def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, t
     for number in range(8):
         (vault / f"Near {number}.md").write_text("flat tyre " * (number + 1), encoding="utf-8")
     (vault / "Heron.md").write_text("The tale of the heron and the soup.", encoding="utf-8")
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
 
     assert ("Heron.md", None) in searched("heron repairing")[:2]
 
@@ -125,14 +125,14 @@ def test_the_best_file_by_words_keeps_one_of_the_first_two_places(vault: Path, t
 def test_hidden_notes_are_never_embedded(vault: Path, tmp_path: Path) -> None:
     """SEM-05"""
     (tmp_path / "policy.toml").write_text('hidden = ["Hidden/"]\n', encoding="utf-8", newline="\n")
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     with meaning() as embedded:
         assert [near.path for near in embedded.find_by_meaning("puncture", 10)] == ["Bike.md"]
 
 
 def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tmp_path: Path) -> None:
     """SEM-04"""
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     (vault / "Canal.md").write_text("lentil dal", encoding="utf-8")
     (vault / "Pills.md").unlink()
     with meaning() as embedded:
@@ -144,7 +144,7 @@ def test_changed_notes_are_embedded_anew_and_gone_ones_forgotten(vault: Path, tm
 
 def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_path: Path) -> None:
     """SEM-03"""
-    assert run(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
+    assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     (vectors,) = (tmp_path / "cache").rglob("vectors*.sqlite3")
     vectors.unlink()
     vectors.mkdir()  # what no program can open as a file
@@ -157,11 +157,11 @@ def test_while_the_vectors_cannot_be_used_words_alone_answer(vault: Path, tmp_pa
 
 def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """SEM-06"""
-    assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]) != 0
+    assert run_command_line(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m"]) != 0
     assert "is sent to 127.0.0.1:9" in capsys.readouterr().err
-    assert run(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--yes"]) == 37
+    assert run_command_line(["semantic", "setup", "--endpoint", "http://127.0.0.1:9/v1", "--model", "m", "--yes"]) == 37
     assert "does not answer" in capsys.readouterr().err
-    assert run(["semantic", "setup", "--endpoint", "ftp://x", "--model", "m"]) == 2
+    assert run_command_line(["semantic", "setup", "--endpoint", "ftp://x", "--model", "m"]) == 2
 
 
 def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:
@@ -249,7 +249,7 @@ def test_a_model_that_cannot_be_downloaded_is_said(vault: Path, tmp_path: Path, 
     assert (done.returncode, done.stdout) == (37, "")
     begun, said = done.stderr.splitlines()
     assert (begun, "cannot be downloaded" in said) == (f"downloading {model}", True)
-    assert run(["semantic", "status"]) == 0
+    assert run_command_line(["semantic", "status"]) == 0
 
 
 def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,5 +257,5 @@ def test_settings_that_cannot_be_read_are_said(vault: Path, capsys: pytest.Captu
     file = config.Config().state / vault_builder.SEMANTIC_FILE
     file.parent.mkdir(parents=True)
     file.write_bytes(b'{"model": "\xff"}')
-    assert run(["search", "tyre"]) != 0
+    assert run_command_line(["search", "tyre"]) != 0
     assert "settings of semantic search cannot be read" in capsys.readouterr().err

@@ -26,7 +26,7 @@ def vault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*words: str) -> int:
-    return main.run(list(words))
+    return main.run_command_line(list(words))
 
 
 def test_tasks_are_lines_with_places(vault: Path, capfd: pytest.CaptureFixture[str]) -> None:

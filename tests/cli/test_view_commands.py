@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.cli.main import run
+from obsidian_mcp.cli.main import run_command_line
 from tests.serve.mcp.test_resources import PIXEL
 from tests.system import can
 
@@ -45,7 +45,7 @@ def data_of(page: str) -> dict[str, Any]:
 def written(basic: Path, *words: str) -> dict[str, Any]:
     """The data in the page that a command writes."""
     file = basic.parent / "page.html"
-    assert run(["--vault", str(basic), "view", *words, "--output", str(file), "--no-open"]) == 0
+    assert run_command_line(["--vault", str(basic), "view", *words, "--output", str(file), "--no-open"]) == 0
     return data_of(file.read_text(encoding="utf-8"))
 
 
@@ -78,13 +78,13 @@ def test_a_note_has_its_text_and_images_inside(basic: Path) -> None:
 
 
 def test_the_data_of_a_page_comes_as_json_too(basic: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["--vault", str(basic), "view", "graph", "Home", "--json"]) == 0
+    assert run_command_line(["--vault", str(basic), "view", "graph", "Home", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["center"] == "Home.md"
 
 
 def test_the_history_has_the_lines_of_every_change(basic: Path) -> None:
-    assert run(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
-    assert run(["--vault", str(basic), "move", "Alpha", "Beta"]) == 0
+    assert run_command_line(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
+    assert run_command_line(["--vault", str(basic), "move", "Alpha", "Beta"]) == 0
     data = written(basic, "history")
     assert [change["change"] for change in data["changes"]] == [2, 1]
     assert "+One more line" in data["changes"][1]["files"][0]["hunks"][0]["lines"]
@@ -96,7 +96,7 @@ def test_without_a_name_the_page_is_the_users_own_and_is_opened(
 ) -> None:
     """VIEW-14."""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    assert run(["--vault", str(basic), "view", "note", "Home"]) == 0
+    assert run_command_line(["--vault", str(basic), "view", "note", "Home"]) == 0
     file = Path(capsys.readouterr().out.strip())
     assert opened == [file.as_uri()]
     assert data_of(file.read_text(encoding="utf-8"))["title"] == "Home"
@@ -109,17 +109,19 @@ def test_where_no_browser_opens_the_file_is_named(
 ) -> None:
     """VIEW-14."""
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
-    assert run(["--vault", str(basic), "view", "note", "Home", "--output", str(basic.parent / "x.html")]) == 0
+    assert (
+        run_command_line(["--vault", str(basic), "view", "note", "Home", "--output", str(basic.parent / "x.html")]) == 0
+    )
     assert "No browser could be opened" in capsys.readouterr().out
 
 
 def test_a_page_goes_to_standard_output_or_into_a_page_only(basic: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """VIEW-14."""
-    assert run(["--vault", str(basic), "view", "note", "Home", "--output", "-"]) == 0
+    assert run_command_line(["--vault", str(basic), "view", "note", "Home", "--output", "-"]) == 0
     assert data_of(capsys.readouterr().out)["title"] == "Home"
     before = (basic / "Home.md").read_bytes()
-    assert run(["--vault", str(basic), "view", "note", "Home", "--output", str(basic / "Home.md")]) != 0
+    assert run_command_line(["--vault", str(basic), "view", "note", "Home", "--output", str(basic / "Home.md")]) != 0
     assert "ends in .html" in capsys.readouterr().err
     assert (basic / "Home.md").read_bytes() == before
-    assert run(["--vault", str(basic), "view", "note", "Home", "-o", str(basic / "none" / "x.html")]) != 0
+    assert run_command_line(["--vault", str(basic), "view", "note", "Home", "-o", str(basic / "none" / "x.html")]) != 0
     assert "cannot be written" in capsys.readouterr().err

@@ -43,7 +43,7 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def run(*arguments: str) -> tuple[int, str, str]:
-        status = main.run(arguments)
+        status = main.run_command_line(arguments)
         return status, *capsys.readouterr()
 
     return run

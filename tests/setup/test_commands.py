@@ -43,7 +43,7 @@ class Home:
         self.environ = home_variables(folder)
         for variable, value in self.environ.items():
             monkeypatch.setenv(variable, value)
-        self.app_data = System.here().app_data
+        self.app_data = System.from_this_computer().app_data
 
     def register(self, *vaults: Path) -> None:
         """Make the Obsidian app know vaults, the last one opened last."""
@@ -61,7 +61,7 @@ class Home:
         out, err = io.BytesIO(), io.BytesIO()
         stdout, stderr = (io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in (out, err))
         with redirect_stdout(stdout), redirect_stderr(stderr):
-            ended = main.run(arguments)
+            ended = main.run_command_line(arguments)
         output = (out if status == 0 else err).getvalue().decode()
         assert ended == status, output
         return output
@@ -82,7 +82,7 @@ def untried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_is_written_for_every_client_on_every_system_starts_and_answers(basic: Path, tmp_path: Path) -> None:
-    line = (*command_line(Running.here({})), "--vault", str(basic))
+    line = (*command_line(Running.from_environment({})), "--vault", str(basic))
     written = set()
     for platform in PLATFORMS:
         for client in CLIENTS.values():

@@ -229,10 +229,10 @@ def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path
 
 
 def test_the_watcher_reports_a_change_it_made_itself(settings: Config) -> None:
-    (finding,) = vault_checks.watching(settings)
+    (finding,) = vault_checks.check_watching(settings)
     assert finding.status == "fine" or "reports no changes" in finding.message
 
-    (finding,) = vault_checks.watching(settings.replace(watch=False))
+    (finding,) = vault_checks.check_watching(settings.replace(watch=False))
     assert finding.status == "note"
 
 

@@ -369,7 +369,7 @@ def test_a_file_in_the_place_of_the_folder_is_said_so(tmp_path: Path) -> None:
 def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
     """INST-FILE-03"""
     place = put(tmp_path / ".claude.json", '{"old": 1}')
-    content = files.read(place)
+    content = files.read_config_file(place)
     place.write_text('{"new": 1}', encoding="utf-8")
 
     with pytest.raises(ClientConfigRefused, match="at the same moment"):

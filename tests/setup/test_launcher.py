@@ -69,7 +69,7 @@ def test_an_environment_of_pipx_run_is_not_written_down() -> None:
 
 
 def test_this_process_is_started_by_something_that_exists() -> None:
-    running = Running.here({})
+    running = Running.from_environment({})
 
     line = command_line(running)
     assert is_ours(line[0], list(line[1:]))

@@ -45,7 +45,7 @@ def test_a_refused_file_of_a_client_doubles_no_backslash(tmp_path: Path) -> None
     (folder / "odd").write_bytes(b"\xff")
     for path in (folder, folder / "odd"):
         with pytest.raises(AppError) as raised:
-            files.read(path)
+            files.read_config_file(path)
         assert str(path) in raised.value.message
 
 

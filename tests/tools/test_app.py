@@ -220,7 +220,7 @@ def test_the_tool_is_absent_where_neither_the_app_nor_its_command_is_there(tmp_p
     with_command = composed(basic, environment(tmp_path, basic))
 
     def listed(app: Any) -> set[str]:
-        return set(Offer(app.config).listed(has_app=app.vaults.has_app()))
+        return set(Offer(app.config).list_entries(has_app=app.vaults.has_app()))
 
     assert set(TOOLS) - listed(without) == {"obsidian_app_info", "obsidian_open_note", "obsidian_app_command"}
     assert set(TOOLS) == listed(with_command)

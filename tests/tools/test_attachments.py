@@ -403,14 +403,16 @@ def test_the_command_line_writes_an_image_to_a_file_and_its_facts_as_json(app: A
 def test_the_same_bytes_are_not_added_twice(app: App) -> None:
     """ATT-09"""
     given = {"name": "new.png", "data": base64.b64encode(PIXEL).decode()}
-    first = call(app, "obsidian_add_attachment", given).whole()
-    again = call(app, "obsidian_add_attachment", given).whole()
-    other = call(app, "obsidian_add_attachment", {**given, "data": "eA=="}).whole()
+    first = call(app, "obsidian_add_attachment", given).to_full_data()
+    again = call(app, "obsidian_add_attachment", given).to_full_data()
+    other = call(app, "obsidian_add_attachment", {**given, "data": "eA=="}).to_full_data()
     assert (first["path"], again["path"], other["path"]) == ("new.png", "new.png", "new 1.png")
     assert "existing" not in first
     assert again["existing"]
     assert first["embed"] == "![[new.png]]"
-    assert call(app, "obsidian_add_attachment", {"name": "a.csv", "data": "eA=="}).whole()["embed"] == "[[a.csv]]"
+    assert (
+        call(app, "obsidian_add_attachment", {"name": "a.csv", "data": "eA=="}).to_full_data()["embed"] == "[[a.csv]]"
+    )
 
 
 def test_attachments_go_with_their_note_only_where_that_is_asked_and_nobody_else_has_them(
@@ -418,9 +420,9 @@ def test_attachments_go_with_their_note_only_where_that_is_asked_and_nobody_else
 ) -> None:
     """ATT-10"""
     (basic / "Other.md").write_text("![[pixel.png]]", encoding="utf-8")
-    assert "attachments" not in call(app, "obsidian_delete_note", {"name": "Pictures"}).whole()
+    assert "attachments" not in call(app, "obsidian_delete_note", {"name": "Pictures"}).to_full_data()
     call(app, "obsidian_undo", {})
-    deleted = call(app, "obsidian_delete_note", {"name": "Pictures", "attachments": True}).whole()
+    deleted = call(app, "obsidian_delete_note", {"name": "Pictures", "attachments": True}).to_full_data()
     assert deleted["attachments"] == ["paper.pdf"]
     assert (basic / "img/pixel.png").exists()
     assert not (basic / "paper.pdf").exists()

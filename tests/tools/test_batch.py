@@ -75,7 +75,7 @@ def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, t
 
     named = error.value.message.partition("these are: ")[2].removesuffix(". Nothing was changed.").split(", ")
     assert "edit_note" in named
-    assert {f"obsidian_{name}" for name in named} <= set(Offer(standard.config).listed())
+    assert {f"obsidian_{name}" for name in named} <= set(Offer(standard.config).list_entries())
 
 
 def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Path) -> None:

@@ -22,7 +22,7 @@ SETTINGS = '%% kanban:settings\n```\n{"kanban-plugin":"board"}\n```\n%%\n'
 
 
 def run(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def text(app: App, name: str) -> str:

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
 
 def run(app: App, tool: str = "edit_bookmarks", /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def test_bookmarks_are_added_listed_removed_and_taken_back(opened: Opened) -> None:

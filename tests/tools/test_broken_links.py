@@ -20,7 +20,7 @@ TARGETS = {
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 @pytest.mark.parametrize(

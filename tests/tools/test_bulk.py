@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, tool: str = "edit_canvas", /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def test_a_canvas_reads_as_an_outline(app: App) -> None:

@@ -23,7 +23,7 @@ HUB = "# Hub\nAll that is worth a link from here: "
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def project(number: int, properties: str) -> str:
@@ -174,7 +174,7 @@ def test_a_repair_names_only_tools_that_the_client_has(opened: Opened) -> None:
 
 
 def command(root: Path, capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
-    status = main.run(["--vault", str(root), "check", *words])
+    status = main.run_command_line(["--vault", str(root), "check", *words])
     return status, capfd.readouterr().out
 
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("each_disk")
 
 
 def run(app: App, tool: str = "compose_notes", /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def files(app: App) -> dict[str, str]:

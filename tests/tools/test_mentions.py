@@ -24,7 +24,7 @@ ANNA = "---\naliases: [Anna Berg]\n---\nA person.\n"
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 @pytest.fixture

@@ -36,7 +36,7 @@ Nothing else.
 
 
 def run(app: App, **arguments: Any) -> dict[str, Any]:
-    return call(app, "obsidian_search", arguments).whole()
+    return call(app, "obsidian_search", arguments).to_full_data()
 
 
 def snippets(app: App, **arguments: Any) -> list[dict[str, Any]]:
@@ -168,8 +168,8 @@ def test_the_command_line_prints_passages_and_counts_lines(
 ) -> None:
     """CLI-09"""
     opened({"Heron.md": "# Food\n\nA heron\neats fish.\n\nNo other heron.\n"})
-    main.run(["--vault", str(tmp_path / "vault"), "search", "fish", "--show", "passages"])
+    main.run_command_line(["--vault", str(tmp_path / "vault"), "search", "fish", "--show", "passages"])
     assert capfd.readouterr().out == "Heron.md\n  # Food\n     3: A heron\n        eats fish.\n"
 
-    main.run(["--vault", str(tmp_path / "vault"), "search", "heron", "--name", "Heron"])
+    main.run_command_line(["--vault", str(tmp_path / "vault"), "search", "heron", "--name", "Heron"])
     assert capfd.readouterr().err.startswith("2 lines\n")

@@ -20,7 +20,7 @@ from tests.tools.conftest import Opened
 
 
 def run(app: App, tool: str = "daily_note", /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def files(app: App) -> dict[str, str]:

@@ -62,7 +62,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
     """TOOL-16"""
     small = app.replace(config=app.config.replace(tools="search, obsidian_read_note"))
 
-    assert set(Offer(small.config).listed()) == {"obsidian_search", "obsidian_read_note"}
+    assert set(Offer(small.config).list_entries()) == {"obsidian_search", "obsidian_read_note"}
     assert call(small, "obsidian_read_note", {"name": "Home"}).text
     with pytest.raises(UnknownTool):
         call(small, "obsidian_list_files", {})
@@ -70,7 +70,7 @@ def test_only_the_tools_of_the_profile_are_listed_and_can_be_called(app: App) ->
 
 def test_a_profile_that_names_no_tool_is_refused_with_the_names_there_are(app: App) -> None:
     with pytest.raises(InvalidArguments, match=r"obsidian_nonsense.*core, standard, all"):
-        Offer(app.config.replace(tools="nonsense")).listed()
+        Offer(app.config.replace(tools="nonsense")).list_entries()
 
 
 def test_a_server_over_http_is_not_started_with_a_profile_that_names_no_tool(app: App) -> None:

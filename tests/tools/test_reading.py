@@ -13,7 +13,7 @@ from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, **arguments: Any) -> dict[str, Any]:
-    return call(app, "obsidian_read_note", arguments).whole()
+    return call(app, "obsidian_read_note", arguments).to_full_data()
 
 
 @pytest.mark.parametrize("name", ["What?", "a|b", "a*b", "x<y>", '"q"'])

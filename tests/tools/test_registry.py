@@ -18,7 +18,7 @@ import obsidian_mcp
 from obsidian_mcp import json_codec, tools
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
 from obsidian_mcp.tools import offer, registry
-from obsidian_mcp.tools.outcome import plain
+from obsidian_mcp.tools.outcome import to_plain_json
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, Tools
 
 
@@ -91,6 +91,6 @@ def test_an_answer_with_half_of_a_character_and_no_number_is_json() -> None:
 
 @pytest.mark.parametrize("kind", [Row, make_dataclass("Row", ["path", ("value", object, None)])])
 def test_a_record_of_either_kind_is_an_object_in_an_answer(kind: type) -> None:
-    assert plain({"rows": [kind("A.md", 7), kind("B.md")]}) == {
+    assert to_plain_json({"rows": [kind("A.md", 7), kind("B.md")]}) == {
         "rows": [{"path": "A.md", "value": 7}, {"path": "B.md"}]
     }

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("disk_of_macos")
 
 
 def run(app: App, tool: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def test_mentions_are_found_by_name_and_alias_outside_links_code_and_properties(app: App, basic: Path) -> None:

@@ -135,4 +135,4 @@ def test_a_public_address_that_is_no_url_is_refused() -> None:
 def test_without_http_the_profile_is_refused_with_how_to_start_it(app: App) -> None:
     """TOOL-25"""
     with pytest.raises(InvalidArguments, match="--tools research http"):
-        Offer(app.config).listed()
+        Offer(app.config).list_entries()

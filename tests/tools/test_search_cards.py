@@ -19,7 +19,7 @@ DRAWN += "%%\n## Drawing\nxyz\n%%\n"
 
 
 def run(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def test_a_line_of_a_canvas_says_its_card(opened: Opened) -> None:

@@ -18,7 +18,7 @@ from obsidian_mcp.core.search.hit_size import fit_hit, size_in_answer
 from obsidian_mcp.core.search.hits import ANSWER_CHARACTERS, Hit, Snippet
 from obsidian_mcp.core.search.snippets import HEADING_CHARACTERS, LINE_CHARACTERS
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.tools.outcome import Outcome, plain
+from obsidian_mcp.tools.outcome import Outcome, to_plain_json
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.examples import examples
@@ -227,7 +227,7 @@ def test_a_hit_is_measured_as_it_is_written(hit: Hit, room: int) -> None:
     """SEARCH-74, SEARCH-75"""
 
     def written(hit: Hit) -> int:
-        return len(Outcome(plain(hit), None, document=False, enveloped=False).contents()[0])
+        return len(Outcome(to_plain_json(hit), None, document=False, enveloped=False).contents()[0])
 
     assert size_in_answer(hit) == written(hit) + 1
     least = size_in_answer(replace(hit, path=VaultPath("…"), snippets=None))  # a value is short, and is never cut

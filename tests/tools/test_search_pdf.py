@@ -40,7 +40,7 @@ FILES: dict[str, str | bytes] = {
 
 
 def run(app: App, query: str, **arguments: Any) -> dict[str, Any]:
-    return call(app, "obsidian_search", {"query": query, **arguments}).whole()
+    return call(app, "obsidian_search", {"query": query, **arguments}).to_full_data()
 
 
 def found(app: App, query: str, **arguments: Any) -> list[str]:

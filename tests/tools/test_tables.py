@@ -14,7 +14,7 @@ from obsidian_mcp.tools.registry import call
 
 
 def run(app: App, tool: str = "edit_table", /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def test_several_operations_are_one_change_and_one_undo(app: App, basic: Path) -> None:

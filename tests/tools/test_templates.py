@@ -13,7 +13,7 @@ from tests.tools.conftest import Opened
 
 
 def run(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
-    return call(app, f"obsidian_{tool}", arguments).whole()
+    return call(app, f"obsidian_{tool}", arguments).to_full_data()
 
 
 def text(app: App, path: str) -> str:

@@ -155,7 +155,7 @@ def test_the_command_prints_each_unreadable_file_with_its_repair(
 ) -> None:
     """CHECK-06, CHECK-04"""
     opened({path: data for path, (data, _) in BROKEN.items()})
-    status = main.run(["--vault", str(tmp_path / "vault"), "check", "unreadable"])
+    status = main.run_command_line(["--vault", str(tmp_path / "vault"), "check", "unreadable"])
     printed = capfd.readouterr().out
     assert status == 1
     assert all(path in printed for path in BROKEN)

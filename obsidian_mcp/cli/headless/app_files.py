@@ -20,7 +20,7 @@ from obsidian_mcp.core.files.settings import (
 from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, DropInCall, in_order, order, pairs, shown_file, tree
+from .call import WORKSPACE_FILE, DropInCall, order, pairs, shown_file, sort_texts, tree
 from .words import DropInRefused
 
 WORKSPACES, APPEARANCE = "workspaces.json", "appearance.json"
@@ -28,13 +28,14 @@ ENABLED, THEME = "enabledCssSnippets", "cssTheme"
 
 
 def recents(call: DropInCall) -> str:
-    return call.join_lines(call.recent(), "No recent files.")
+    return call.join_lines(call.recent_files(), "No recent files.")
 
 
 def workspaces(call: DropInCall) -> str:
     active = call.config(WORKSPACES).get("active")
     lines = [
-        f"{name} (active)" if name == active else name for name in in_order(_read_workspaces(call))
+        f"{name} (active)" if name == active else name
+        for name in sort_texts(_read_workspaces(call))
     ]
     return call.join_lines(lines, "No workspaces saved.")
 
@@ -135,7 +136,7 @@ def _file(call: DropInCall) -> str:
     """The file with its subpath. Raises: DropInRefused."""
     subpath = call.text("subpath").removeprefix("#")
     path = (
-        call.at(call.text("file")).path
+        call.file_at(call.text("file")).path
         if call.text("file") in call.vault.catalog
         else call.file().path
     )
@@ -206,7 +207,7 @@ def themes(call: DropInCall) -> str:
     return call.join_lines(
         [
             f"{name}\t{versions[name]}" if versions.get(name) else name
-            for name in in_order(installed)
+            for name in sort_texts(installed)
         ],
         "No themes found.",
     )
@@ -242,7 +243,7 @@ def list_snippets(call: DropInCall) -> str:
     snippets = (
         _enabled_snippets(call) if call.words.command == "snippets:enabled" else _snippets(call)
     )
-    return call.join_lines(in_order(snippets), "No snippets found.")
+    return call.join_lines(sort_texts(snippets), "No snippets found.")
 
 
 def _snippets(call: DropInCall) -> list[str]:

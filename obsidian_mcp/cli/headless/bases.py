@@ -11,7 +11,7 @@ from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
 from obsidian_mcp.core.text.vault_path import extension
 from obsidian_mcp.core.vault.folders import FOLDER_OF_NEW_NOTES
 
-from .call import DropInCall, as_json, in_order
+from .call import DropInCall, as_json, sort_texts
 from .words import DropInRefused
 from .writing import check_name, make_file, new_notes_folder, parsed_path
 
@@ -20,7 +20,7 @@ def bases(call: DropInCall) -> str:
     paths = [
         entry.path for entry in call.vault.entries() if extension(entry.path) == BASE_EXTENSION
     ]
-    return call.join_lines(in_order(paths), "No base files found in vault")
+    return call.join_lines(sort_texts(paths), "No base files found in vault")
 
 
 def _view(base: Base, call: DropInCall) -> View:

@@ -137,22 +137,22 @@ class DropInCall:
     def file(self) -> FileEntry:
         """The file that `path` or `file` means, else the active one. Raises: DropInRefused."""
         if path := self.text("path"):
-            return self.at(path)
+            return self.file_at(path)
         if name := self.text("file"):
             return self.find_by_link(name)
-        return self.active()
+        return self.active_file()
 
     def find_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
         """The file of this kind that is named, though a note may have the same name, else the
         active one. Raises: DropInRefused, with this exit status for a file that is not there."""
         if not self.names_file:
-            if extension((active := self.active()).path) != suffix:
+            if extension((active := self.active_file()).path) != suffix:
                 raise DropInRefused(f"Active file is not a {kind} file: {active.path}")
             return active
         path, name = self.text("path"), self.text("file")
         with suppress(DropInRefused):
             entry = (
-                self.at(path)
+                self.file_at(path)
                 if path
                 else self.find_by_link(name if name.endswith(suffix) else f"{name}{suffix}")
             )
@@ -167,7 +167,7 @@ class DropInCall:
             raise DropInRefused(NO_NOTE)
         return entry
 
-    def at(self, path: str) -> FileEntry:
+    def file_at(self, path: str) -> FileEntry:
         """The file at exactly this path. Raises: DropInRefused."""
         entry = self.unlisted.catalog_of(path.rpartition("/")[2]).get(path)
         if entry is None:
@@ -196,14 +196,14 @@ class DropInCall:
                 )
         return catalog.entry(target)
 
-    def active(self) -> FileEntry:
+    def active_file(self) -> FileEntry:
         """The file that counts as open. Raises: DropInRefused."""
         named = os.environ.get("OBSIDIAN_MCP_ACTIVE", "")
         if named == WORKSPACE and not self.writes:
-            named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent()), "")
+            named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent_files()), "")
         if not named or named == WORKSPACE:
             raise DropInRefused("No active file. Use file=<name> or path=<path> to specify a file.")
-        return self.at(named)
+        return self.file_at(named)
 
     def folder(self, path: str) -> str | None:
         """The disk spelling of a folder; None where there is none at exactly this path."""
@@ -226,7 +226,7 @@ class DropInCall:
         """Whether the content of the command goes to the end of a note."""
         return self.words.command.endswith("append")
 
-    def adding(self) -> Callable[[str], str]:
+    def content_inserter(self) -> Callable[[str], str]:
         """What puts the content of the command into a note."""
         from obsidian_mcp.core.note.edits import add_text
 
@@ -239,7 +239,7 @@ class DropInCall:
 
         return parse(self.body(entry))
 
-    def below(self, folder: str) -> list[FileEntry]:
+    def files_below(self, folder: str) -> list[FileEntry]:
         """Every file below a folder, which is spelled exactly."""
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
         return [
@@ -302,7 +302,7 @@ class DropInCall:
 
         return separate((row.values() for row in rows), form)
 
-    def recent(self) -> list[str]:
+    def recent_files(self) -> list[str]:
         paths = last_open_files(self.vault.files.config(WORKSPACE_FILE))
         return [path for path in paths if path in self.vault.catalog]
 
@@ -335,7 +335,7 @@ def order(text: str) -> tuple[object, str]:
     return collation_key(unicodedata.normalize("NFKC", text)), text
 
 
-def in_order(texts: Iterable[str]) -> list[str]:
+def sort_texts(texts: Iterable[str]) -> list[str]:
     return sorted(texts, key=order)
 
 

@@ -25,8 +25,8 @@ from .words import (
     DropInRefused,
     Words,
     check_values,
-    read,
-    unknown,
+    read_words,
+    unknown_command_error,
 )
 
 APP_VERSION = "1.13.8"
@@ -49,7 +49,7 @@ DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 def main(arguments: Sequence[str]) -> int:
     """Run the command line of a process that has no other options; return its exit status."""
     try:
-        return run(arguments, Options())
+        return run_drop_in(arguments, Options())
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has seen enough (`| head`)
@@ -60,9 +60,9 @@ def main(arguments: Sequence[str]) -> int:
         return 1
 
 
-def run(arguments: Sequence[str], options: Options) -> int:
+def run_drop_in(arguments: Sequence[str], options: Options) -> int:
     """Run one command line, print its answer and return the exit status."""
-    words, status = read(arguments), 0
+    words, status = read_words(arguments), 0
     try:
         answer = _answer(words, options)
     except DropInRefused as refusal:
@@ -101,7 +101,7 @@ def _answer(words: Words, options: Options) -> str | int:
     if command is not None and command.name == "version":
         return f"{APP_VERSION} (obsidian-mcp {__version__})"
     if command is None and words.vault is None:
-        raise unknown(words.command)
+        raise unknown_command_error(words.command)
     from obsidian_mcp.core.text.call import Client, set_call
 
     from .call import DropInCall, locate
@@ -113,7 +113,7 @@ def _answer(words: Words, options: Options) -> str | int:
     if folder is None:
         return NOT_FOUND
     if command is None:
-        raise unknown(words.command)
+        raise unknown_command_error(words.command)
     check_values(command, words)
     set_call(client=Client("obsidian command"))
     module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
@@ -203,7 +203,7 @@ def help_text(name: str = "") -> str:
         if not name or command.name == name or command.name.startswith(f"{name}:")
     ]
     if not commands:
-        raise unknown(name)
+        raise unknown_command_error(name)
     if name:
         return "".join(map(_entry, commands))
     parts = [

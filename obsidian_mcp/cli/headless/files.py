@@ -11,7 +11,7 @@ from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
-from .call import DropInCall, as_json, in_order, order, pairs, tree
+from .call import DropInCall, as_json, order, pairs, sort_texts, tree
 from .words import DropInRefused
 
 
@@ -31,10 +31,10 @@ def file(call: DropInCall) -> str:
 
 
 def files(call: DropInCall) -> str:
-    paths = [entry.path for entry in call.below(call.text("folder"))]
+    paths = [entry.path for entry in call.files_below(call.text("folder"))]
     if suffix := call.text("ext"):
         paths = [path for path in paths if _suffix(path) == f".{suffix.removeprefix('.')}"]
-    return call.join_lines(in_order(paths))
+    return call.join_lines(sort_texts(paths))
 
 
 def _suffix(path: str) -> str:
@@ -51,7 +51,7 @@ def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
         yield from subfolders(call, inner)
 
 
-def _existing(call: DropInCall, path: str) -> str:
+def _spell_folder(call: DropInCall, path: str) -> str:
     """The disk spelling of a folder. Raises: DropInRefused."""
     folder_path = path.strip("/") if path != "/" else ""
     disk = call.folder(folder_path)
@@ -64,9 +64,9 @@ def _existing(call: DropInCall, path: str) -> str:
 
 def folder(call: DropInCall) -> str:
     path = call.text("path")
-    disk = _existing(call, path)
+    disk = _spell_folder(call, path)
     folder_path = path if path == "/" else path.strip("/")
-    return _info(call, {"path": folder_path}, call.below("" if not disk else path), disk)
+    return _info(call, {"path": folder_path}, call.files_below("" if not disk else path), disk)
 
 
 def vault(call: DropInCall) -> str:
@@ -86,9 +86,9 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
 
 def folders(call: DropInCall) -> str:
     path = call.text("folder")
-    disk = _existing(call, path) if path else ""
+    disk = _spell_folder(call, path) if path else ""
     return call.join_lines(
-        [normal_form(disk) or "/", *in_order(set(map(normal_form, subfolders(call, disk))))]
+        [normal_form(disk) or "/", *sort_texts(set(map(normal_form, subfolders(call, disk))))]
     )
 
 
@@ -111,7 +111,7 @@ def choose(call: DropInCall) -> str:
     hidden = call.vault.hides()
     notes = [
         entry
-        for entry in call.below(call.text("folder"))
+        for entry in call.files_below(call.text("folder"))
         if is_note(entry.path) and not hidden(entry.path)
     ]
     if not notes:
@@ -164,7 +164,7 @@ def links(call: DropInCall) -> str:
     targets = {
         reference.target or f"{reference.link.path} (unresolved)" for reference in references
     }
-    return call.join_lines(in_order(targets), "No links found.")
+    return call.join_lines(sort_texts(targets), "No links found.")
 
 
 def backlinks(call: DropInCall) -> str:
@@ -177,7 +177,7 @@ def backlinks(call: DropInCall) -> str:
     with_counts = call.has("counts")
     table = [
         {"file": path, **({"count": str(counts[path])} if with_counts else {})}
-        for path in in_order(counts)
+        for path in sort_texts(counts)
     ]
     return call.format_rows(table, "No backlinks found.")
 
@@ -191,14 +191,14 @@ def unresolved(call: DropInCall) -> str:
         if call.has("counts") or call.has("verbose"):
             row["count"] = str(link.count)
         if call.has("verbose"):
-            row["sources"] = ", ".join(in_order(link.sources))
+            row["sources"] = ", ".join(sort_texts(link.sources))
         table.append(row)
     return call.format_rows(table, "No unresolved links found.")
 
 
 def orphans(call: DropInCall) -> str:
     return call.join_lines(
-        in_order(call.vault.graph.orphans(attachments=True).value), "No orphan files found."
+        sort_texts(call.vault.graph.orphans(attachments=True).value), "No orphan files found."
     )
 
 
@@ -210,4 +210,4 @@ def deadends(call: DropInCall) -> str:
         for entry in call.vault.entries()
         if not resolved.get(entry.path) and not hidden(entry.path)
     ]
-    return call.join_lines(in_order(paths), "No dead-end files found.")
+    return call.join_lines(sort_texts(paths), "No dead-end files found.")

@@ -11,7 +11,7 @@ from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
-from .call import DropInCall, in_order, pairs
+from .call import DropInCall, pairs, sort_texts
 from .words import DropInRefused
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def daily(call: DropInCall) -> str:
 
 
 def add(call: DropInCall) -> str:
-    return f"{'Appended' if call.appends else 'Prepended'} to: {_open(call, call.adding())}"
+    return (
+        f"{'Appended' if call.appends else 'Prepended'} to: {_open(call, call.content_inserter())}"
+    )
 
 
 def daily_date(call: DropInCall) -> str:
@@ -97,7 +99,7 @@ def daily_list(call: DropInCall) -> str:
     except NoteNotFound:
         folder = call.vault.periodic.settings.rules[_period(call)].folder.strip("/")
         raise DropInRefused(f'Folder "{folder}" not found.') from None
-    return call.join_lines(in_order(entry.path for entry, _ in notes))
+    return call.join_lines(sort_texts(entry.path for entry, _ in notes))
 
 
 def _templates(call: DropInCall) -> dict[str, FileEntry]:
@@ -146,7 +148,7 @@ def unique(call: DropInCall) -> str:
 
 
 def templates(call: DropInCall) -> str:
-    return call.join_lines(in_order(_templates(call)), "No templates found.")
+    return call.join_lines(sort_texts(_templates(call)), "No templates found.")
 
 
 def template_text(call: DropInCall, name: str, title: str | None) -> str:

@@ -13,23 +13,23 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import DropInCall, as_json, in_order, order
+from .call import DropInCall, as_json, order, sort_texts
 from .words import DropInRefused
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.graph.indexed_vault import Moment
 
 
-def in_one_file(call: DropInCall) -> bool:
+def is_of_one_file(call: DropInCall) -> bool:
     """Whether one file is meant and not the vault. Raises: DropInRefused."""
     if call.has("active") and not call.names_file:
-        call.active()
+        call.active_file()
         return True
     return call.names_file
 
 
 def tags(call: DropInCall) -> str:
-    if in_one_file(call):
+    if is_of_one_file(call):
         entry = call.file()
         written = call.parse(entry).all_tags if is_note(entry.path) else []
         counted = counts_of([tag] for tag in written)
@@ -37,7 +37,7 @@ def tags(call: DropInCall) -> str:
         tags_by_path = call.vault.graph.evaluate(_tags_of_notes).value
         counted = counts_of(
             tag_names.ancestry(tag_names.name(tag))
-            for path in in_order(tags_by_path)
+            for path in sort_texts(tags_by_path)
             for tag in tags_by_path[path]
         )
     names = sorted(counted, key=lambda name: order(f"#{name}"))
@@ -82,11 +82,11 @@ def tag(call: DropInCall) -> str:
     if call.has("total"):
         return str(sum(counts.values()))
     head = [f"#{name}\t{sum(counts.values())}"] if call.has("verbose") else []
-    return "\n".join([*head, *in_order(counts)])
+    return "\n".join([*head, *sort_texts(counts)])
 
 
 def properties(call: DropInCall) -> str:
-    return _print_of_file(call) if in_one_file(call) else _print_of_vault(call)
+    return _print_of_file(call) if is_of_one_file(call) else _print_of_vault(call)
 
 
 def _print_of_file(call: DropInCall) -> str:
@@ -162,7 +162,7 @@ def write_value(value: Any) -> str:
 
 
 def aliases(call: DropInCall) -> str:
-    if in_one_file(call):
+    if is_of_one_file(call):
         entry = call.file()
         aliases_by_path = {
             str(entry.path): call.parse(entry).aliases if is_note(entry.path) else []
@@ -170,13 +170,13 @@ def aliases(call: DropInCall) -> str:
     else:
         aliases_by_path = _aliases_of_vault(call)
     sources: dict[str, list[str]] = defaultdict(list)
-    for path in in_order(aliases_by_path):
+    for path in sort_texts(aliases_by_path):
         for alias in dict.fromkeys(aliases_by_path[path]):
             sources[alias].append(path)
     with_sources = call.has("verbose")
     lines = [
         f"{name}\t{', '.join(sources[name])}" if with_sources else name
-        for name in in_order(sources)
+        for name in sort_texts(sources)
     ]
     return call.join_lines(lines, "No aliases found.")
 

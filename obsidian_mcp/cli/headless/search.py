@@ -13,7 +13,7 @@ from obsidian_mcp.core.search.hits import Facet, Hits, Order, Request
 from obsidian_mcp.core.text.text import Lines
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import DropInCall, in_order
+from .call import DropInCall, sort_texts
 
 NOTHING = "No matches found."
 LONG_LINE = 10_000
@@ -66,7 +66,7 @@ def _find(call: DropInCall) -> list[str]:
     assert isinstance(result, Hits)  # noqa: S101  an ungrouped search answers with Hits
     folder = call.text("path").strip("/")
     start = f"{folder}/" if folder else ""
-    return in_order(
+    return sort_texts(
         str(hit.path) for hit in result.hits if is_note(hit.path) and hit.path.startswith(start)
     )
 
@@ -86,7 +86,7 @@ def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str,
     matcher = Matcher(parse(_query(call)))
     table = {}
     for path in paths:
-        body = call.body(call.at(path))
+        body = call.body(call.file_at(path))
         numbers, written = Lines(body), body.split("\n")
         matching_lines: list[int] = []
         for span in matcher.find(Document(normal_form(path), body)) or ():

@@ -10,7 +10,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
 from .call import NO_NOTE, DropInCall, order, pairs
-from .properties import in_one_file
+from .properties import is_of_one_file
 from .words import DropInRefused
 
 NONE = "No tasks found."
@@ -68,7 +68,7 @@ def _list_tasks(call: DropInCall) -> list[FoundTask]:
     if call.has("daily") and not call.names_file:
         entry = call.vault.periodic.locate("day").entry
         return _list_of_note(call, entry) if entry is not None else []
-    return _list_of_note(call, call.note()) if in_one_file(call) else _list_of_vault(call)
+    return _list_of_note(call, call.note()) if is_of_one_file(call) else _list_of_vault(call)
 
 
 def _list_of_vault(call: DropInCall) -> list[FoundTask]:
@@ -123,11 +123,11 @@ def _find_line(call: DropInCall) -> tuple[FileEntry, int]:
     """The note and the line, counted from 1. Raises: DropInRefused."""
     path, _, number = call.text("ref").rpartition(":")
     if path:
-        entry = call.at(path)
+        entry = call.file_at(path)
     else:
         number = call.text("line")
         if reference := call.text("ref"):
-            entry = call.at(reference)
+            entry = call.file_at(reference)
         elif call.has("daily") and not call.names_file:
             located = call.vault.periodic.locate("day")
             if located.entry is None:

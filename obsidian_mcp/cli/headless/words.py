@@ -192,7 +192,7 @@ class Words:
         return value if parameter is not None and value in parameter.choices else ""
 
 
-def read(arguments: Sequence[str]) -> Words:
+def read_words(arguments: Sequence[str]) -> Words:
     """Return what the words behind `obsidian` say."""
     remaining = list(arguments)
     vault = None
@@ -256,7 +256,7 @@ def check_values(command: DropInCommand, words: Words) -> None:
             )
 
 
-def unknown(name: str) -> DropInRefused:
+def unknown_command_error(name: str) -> DropInRefused:
     """The error for a command that is not there, with those that may be meant."""
     near = suggestions(name)
     if near:

@@ -34,7 +34,7 @@ _NUMBER = re.compile(r"[-+]?(?:\d++(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?\Z")
 def add(call: DropInCall) -> str:
     """Put text at the end of a note, or behind its properties."""
     entry = call.note()
-    call.vault.edit("edit_note", entry, call.adding())
+    call.vault.edit("edit_note", entry, call.content_inserter())
     return f"{'Appended' if call.appends else 'Prepended'} to: {entry.path}"
 
 
@@ -116,7 +116,7 @@ def new_notes_folder(call: DropInCall) -> str:
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
     folder = call.vault.folders.folder_for_notes(
-        settings, parent(call.active().path) if has_active else ""
+        settings, parent(call.active_file().path) if has_active else ""
     )
     return f"{folder}/" if folder else ""
 
@@ -314,6 +314,6 @@ def compose(call: DropInCall) -> str:
     }
     entry, into = call.note(), call.text("into")
     if action == "merge":
-        into = (call.at(into) if into in call.vault.catalog else call.find_by_link(into)).path
+        into = (call.file_at(into) if into in call.vault.catalog else call.find_by_link(into)).path
     result: Any = compose_notes(call.app, action, entry.path, into, **arguments)
     return f"{'Merged' if action == 'merge' else 'Extracted'}: {result.path} -> {result.into}"

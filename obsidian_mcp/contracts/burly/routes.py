@@ -214,7 +214,7 @@ class Burly(Contract):
             return tool_failed(name, error)
         return succeeded(
             outcome.summary or f"{tool.title} completed",
-            outcome.whole(),
+            outcome.to_full_data(),
             outcome.text,
             outcome.stderr,
         )

@@ -94,7 +94,7 @@ class Rad(Contract):
                 {
                     "success": True,
                     "tool": name,
-                    "output": outcome.whole(),
+                    "output": outcome.to_full_data(),
                     **_stamp(started, session),
                 }
             )

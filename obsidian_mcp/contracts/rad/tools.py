@@ -26,7 +26,7 @@ from typing import Any, ClassVar
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
-from obsidian_mcp.tools.outcome import Outcome, plain
+from obsidian_mcp.tools.outcome import Outcome, to_plain_json
 from obsidian_mcp.tools.registry import Tool
 
 Handler = Callable[[dict[str, Any]], Any]
@@ -181,7 +181,7 @@ class HandledTool(Tool):
         if not isinstance(reply, ToolReply):
             data = reply if isinstance(reply, Mapping) else {"result": reply}
             reply = ToolReply(data, stdout=reply if isinstance(reply, str) else None)
-        data, text = plain(reply.data), reply.stdout
+        data, text = to_plain_json(reply.data), reply.stdout
         return Outcome(
             data, text, document=False, enveloped=False, summary=reply.summary, stderr=reply.stderr
         )

@@ -61,7 +61,7 @@ class ToolService:
         return await to_thread.run_sync(self._listed)
 
     def _listed(self) -> tuple[Tool, ...]:
-        listed = self.offer.listed(
+        listed = self.offer.list_entries(
             has_app=not self.offer.has_app_tools or self._app.vaults.has_app()
         )
         return tuple(entry.other or OUR_TOOLS[entry.name] for entry in listed.values())

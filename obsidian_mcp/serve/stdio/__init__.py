@@ -101,7 +101,7 @@ def _prepare(
             app.vaults.warm()
             from obsidian_mcp.tools import offer, registry  # noqa: F401  for the first call
 
-            offer.published()
+            offer.published_entries()
         # What was imported stays: keeping it out of collections took the p99 of big answers from
         # 80-300 ms to 19 ms.
         gc.freeze()

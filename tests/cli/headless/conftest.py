@@ -80,7 +80,7 @@ def ran(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[..., Ran]:
 
     def run(*words: str) -> Ran:
         capfdbinary.readouterr()
-        status = main.run(["obsidian", *words])
+        status = main.run_command_line(["obsidian", *words])
         printed = capfdbinary.readouterr()
         return Ran(printed.out.decode(), printed.err.decode(), status)
 

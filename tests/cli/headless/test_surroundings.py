@@ -22,14 +22,14 @@ def test_undo_takes_back_a_change_with_all_its_files(vault: Path, run: Run) -> N
     before = (vault / "Alpha.md").read_bytes()
     assert run("rename", "file=Beta", "name=Gamma") == "Renamed: Beta.md -> Gamma.md\n"
     assert b"[[Gamma]] [[Gamma]]" in (vault / "Alpha.md").read_bytes()
-    assert main.run(["undo"]) == 0
+    assert main.run_command_line(["undo"]) == 0
     assert (vault / "Alpha.md").read_bytes() == before
     assert (vault / "Beta.md").exists()
     types = vault / ".obsidian" / "types.json"
     types.write_text('{"types": {"count": "number"}}', encoding="utf-8")
     assert run("property:set", "name=count", "value=many", "path=Alpha.md") == "Set count: many\n"
     assert "text" in types.read_text(encoding="utf-8")
-    assert main.run(["undo"]) == 0
+    assert main.run_command_line(["undo"]) == 0
     assert (vault / "Alpha.md").read_bytes() == before
     assert types.read_text(encoding="utf-8") == '{"types": {"count": "number"}}'
 

@@ -41,12 +41,12 @@ def test_each_command_from_the_files_has_its_function() -> None:
 
 def test_words_are_keys_flags_and_formats() -> None:
     """HEADLESS-03."""
-    read = words.read(["vault=V", "backlinks", "file=a=b", "file=c", "--json", "counts=false", "total", "all"])
+    read = words.read_words(["vault=V", "backlinks", "file=a=b", "file=c", "--json", "counts=false", "total", "all"])
     assert (read.vault, read.command, read.text("file"), read.format) == ("V", "backlinks", "c", "json")
     assert (read.has("counts"), read.has("total"), read.has("all"), read.has("x")) == (False, True, True, False)
-    assert words.read(["backlinks", "format=xml"]).format == ""
-    assert words.read(["--copy", "read"]).command == "--copy"
-    assert words.read(["read", "--copy"]).copy
+    assert words.read_words(["backlinks", "format=xml"]).format == ""
+    assert words.read_words(["--copy", "read"]).command == "--copy"
+    assert words.read_words(["read", "--copy"]).copy
 
 
 VALUED = [
@@ -93,7 +93,7 @@ def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None
 )
 def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
     """HEADLESS-07."""
-    assert call.in_order(reversed(listed)) == listed
+    assert call.sort_texts(reversed(listed)) == listed
 
 
 def test_cells_with_commas_are_quoted() -> None:

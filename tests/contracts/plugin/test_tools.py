@@ -85,7 +85,7 @@ def test_read_note_with_only_a_path_gives_the_whole_note(app: App, path: str) ->
     """PLUGIN-02"""
     outcome = run(app, "read_note", path=path)
     assert outcome.contents() == [DAILY]
-    assert outcome.whole() == {"content": DAILY}
+    assert outcome.to_full_data() == {"content": DAILY}
 
 
 def test_read_note_gives_a_long_note_whole(app: App, vault: Path) -> None:

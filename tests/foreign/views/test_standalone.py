@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from obsidian_mcp.cli.main import run
+from obsidian_mcp.cli.main import run_command_line
 from tests.serve.mcp.test_resources import PIXEL
 
 from .reference_host import barriers
@@ -38,7 +38,7 @@ def show(page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch, *words: str) 
     for kind in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{kind}", str(basic.parent / kind.lower()))
     file = basic.parent / "page.html"
-    assert run(["--vault", str(basic), "view", *words, "--output", str(file), "--no-open"]) == 0
+    assert run_command_line(["--vault", str(basic), "view", *words, "--output", str(file), "--no-open"]) == 0
     page.goto(file.as_uri())
 
 
@@ -68,7 +68,7 @@ def test_a_query_and_the_history_are_shown_read_only(page: Page, basic: Path, mo
     show(page, basic, monkeypatch, "query", "--language", "tasks", "--group", "status")
     expect(page.locator(".lane")).to_have_count(2)
     expect(page.get_by_role("checkbox").first).to_be_disabled()
-    assert run(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
+    assert run_command_line(["--vault", str(basic), "edit", "Home", "append", "One more line"]) == 0
     show(page, basic, monkeypatch, "history")
     page.get_by_role("button", name="Home.md").click()
     expect(page.locator(".add").last).to_contain_text("One more line")
