@@ -127,7 +127,9 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
     from .policies import limit_to_key
 
     config = limit_to_key(config)
-    return stdio.run(plugin(config), config, partial(build, config, serving=True), start_log)
+    return stdio.serve_bridge(
+        plugin(config), config, partial(build, config, serving=True), start_log
+    )
 
 
 def http_access(config: Config) -> AccessControl:
@@ -161,7 +163,7 @@ def contracts(
     return (
         BridgeContract(http.max_body, is_locked),
         Burly(http.max_envelope),
-        Rad(http.max_body, tools.built_in(complete), registered),
+        Rad(http.max_body, tools.built_in_registry(complete), registered),
     )
 
 
@@ -195,7 +197,7 @@ def serve_http(
     app.vaults.warm()
     announce = announce or logger(__name__).info
     try:
-        return server.run(
+        return server.run_http_server(
             starlette, host=host, ports=ports, drain=app.config.timeout + 5, announce=announce
         )
     finally:

@@ -188,10 +188,10 @@ def test_no_twin_is_overwritten_by_a_rename_to_the_name_of_the_other(app: App, r
 def test_a_resource_is_the_twin_that_its_uri_spells(app: App) -> None:
     for path, word in {COMPOSED: "composed", DECOMPOSED: "decomposed"}.items():
         for written in (path, path.removesuffix(".md")):
-            content: Any = resources.read(app, f"obsidian://vault/vault/{quote(written)}")
+            content: Any = resources.resource_contents(app, f"obsidian://vault/vault/{quote(written)}")
             assert content.text.split()[0] == word
     with pytest.raises(Exception, match="2 files match"):
-        resources.read(app, "obsidian://vault/vault/F/%C3%89.md")
+        resources.resource_contents(app, "obsidian://vault/vault/F/%C3%89.md")
 
 
 def test_a_twin_that_another_program_has_just_made_is_reached_by_its_exact_path(tmp_path: Path) -> None:

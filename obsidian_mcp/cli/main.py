@@ -133,7 +133,7 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
         return build_sdk_server(dispatcher.app)
 
     dispatcher = VaultDispatcher(settings, open_app)
-    return stdio.run(load, dispatcher, prepare=lambda _: start_log())
+    return stdio.serve_stdio(load, dispatcher, prepare=lambda _: start_log())
 
 
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:

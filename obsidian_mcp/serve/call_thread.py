@@ -18,7 +18,7 @@ from .call_queue import QueuedCall, current_queue
 T = TypeVar("T")
 
 
-async def in_thread(
+async def run_in_thread(
     seconds: float,
     work: Callable[[], T],
     client: Client | None = None,
@@ -41,7 +41,9 @@ async def in_thread(
         if limit.cancel():
             scope.cancel()
 
-    def run() -> T:  # in a copy of this context, so that the settings end with the thread's work
+    def run_limited() -> (
+        T
+    ):  # in a copy of this context, so that the settings end with the thread's work
         set_call(limit=limit)
         if client is not None:
             set_call(
@@ -51,9 +53,9 @@ async def in_thread(
 
     async def take_turn() -> T:
         if kind is None:
-            return await to_thread.run_sync(run, abandon_on_cancel=True)
+            return await to_thread.run_sync(run_limited, abandon_on_cancel=True)
         async with current_queue().turn(kind) as turn:
-            return await to_thread.run_sync(_measure, run, turn, abandon_on_cancel=True)
+            return await to_thread.run_sync(_measure, run_limited, turn, abandon_on_cancel=True)
 
     with anyio.CancelScope() as scope:
         timer = asyncio.get_running_loop().call_later(seconds, expire)

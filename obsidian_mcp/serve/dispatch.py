@@ -195,7 +195,7 @@ class Dispatcher(ABC):
             return jsonrpc.refusal(jsonrpc.INVALID_PARAMS, problem, message["id"])
         version = meta[VERSION_KEY]
         if isinstance(version, str) and version not in MODERN_VERSIONS:
-            return unsupported(message, version, MODERN_VERSIONS)
+            return unsupported_version_answer(message, version, MODERN_VERSIONS)
         if message["method"] not in self.modern_methods:
             return _method_not_found(message)
         return _peer(MODERN_VERSIONS[-1], meta.get(CLIENT_KEY), meta.get(CAPABILITIES_KEY))
@@ -211,7 +211,7 @@ class Dispatcher(ABC):
         own."""
         return bool(message["method"] == "tools/call")
 
-    def answer(self, message: Message, peer: Peer) -> bytes | None:
+    def answer_message(self, message: Message, peer: Peer) -> bytes | None:
         """Return the line that answers a request, None for a call that a person has to agree to
         first. Never raises. Deadline, client and progress of a call are those of the calling
         thread."""
@@ -252,7 +252,7 @@ class Dispatcher(ABC):
                 require_first_page(given.get("cursor"))
                 return {
                     "tools": self.tools(peer),
-                    **(_caching(self.list_can_change()) if peer.is_modern else {}),
+                    **(_caching_hint(self.list_can_change()) if peer.is_modern else {}),
                 }
             case "ping":
                 return {}
@@ -261,11 +261,11 @@ class Dispatcher(ABC):
                     "supportedVersions": list(MODERN_VERSIONS),
                     "capabilities": self.capabilities(is_modern=True),
                     "instructions": self.instructions(),
-                    **_caching(can_change=False),
+                    **_caching_hint(can_change=False),
                 }
             case _:
                 return {
-                    "protocolVersion": introduced(message).version,
+                    "protocolVersion": read_peer(message).version,
                     "capabilities": self.capabilities(is_modern=False),
                     "serverInfo": self.server,
                     "instructions": self.instructions(),
@@ -279,7 +279,7 @@ class Dispatcher(ABC):
         return jsonrpc.result(message["id"], value)
 
 
-def introduced(message: Message) -> Peer:
+def read_peer(message: Message) -> Peer:
     """Return whom an `initialize` introduces; what it leaves out or has in another form counts as
     not said."""
     given = message.get("params") or {}
@@ -335,7 +335,9 @@ def envelope(message: Message) -> dict[str, Any]:
     return {key: meta[key] for key in ENVELOPE if key in meta} if isinstance(meta, dict) else {}
 
 
-def unsupported(message: Message, version: str | None, served: Iterable[str]) -> Message:
+def unsupported_version_answer(
+    message: Message, version: str | None, served: Iterable[str]
+) -> Message:
     """Return the answer to a request in a revision that is not served."""
     known = {"supported": list(served), "requested": version}
     return jsonrpc.error(message["id"], UNSUPPORTED_VERSION, "Unsupported protocol version", known)
@@ -365,7 +367,7 @@ _SHAPES: Final[Mapping[str, jsonrpc.Shape]] = {
 }
 
 
-def _caching(can_change: bool) -> dict[str, Any]:
+def _caching_hint(can_change: bool) -> dict[str, Any]:
     """How long a client may keep a list."""
     return {"ttlMs": CHANGING_MS if can_change else CONSTANT_MS, "cacheScope": "private"}
 

@@ -194,7 +194,7 @@ def error(request_id: RequestId | None, code: int, message: str, data: object = 
 def faults(value: Mapping[str, Any] | None, shape: Shape) -> Iterator[Fault]:
     """Yield what keeps the params of a request from having a shape (GUARD-03)."""
     if value is None and any(not name.endswith("?") for name in shape):
-        yield missing("params")
+        yield missing_param_fault("params")
         return
     given = value or {}
     for name, wanted in shape.items():
@@ -202,12 +202,12 @@ def faults(value: Mapping[str, Any] | None, shape: Shape) -> Iterator[Fault]:
         member = given.get(field)
         if member is None and (field != name or field not in given):
             if field == name:
-                yield missing(field)
+                yield missing_param_fault(field)
         elif not isinstance(member, wanted):
             yield fault(field, "a valid string" if wanted is str else "a valid dictionary", member)
 
 
-def missing(field: str) -> Fault:
+def missing_param_fault(field: str) -> Fault:
     """Return the fault of params without a member."""
     return {"field": field, "expected": "a value", "got": "nothing"}
 
@@ -254,7 +254,7 @@ class BatchAnswer:
                 if message.answer is not None:
                     self._answers.append((None, encode(message.answer)))
             elif "method" in message and "id" in message:
-                self._answers.append((correlated(message["id"]), None))
+                self._answers.append((correlation_key(message["id"]), None))
 
     @property
     def is_complete(self) -> bool:
@@ -262,7 +262,7 @@ class BatchAnswer:
 
     def take(self, request_id: RequestId, answer: bytes) -> bool:
         """Keep the answer to a request; False where none of the array waits for it."""
-        wanted = (correlated(request_id), None)
+        wanted = (correlation_key(request_id), None)
         if waits := wanted in self._answers:
             self._answers[self._answers.index(wanted)] = (wanted[0], answer)
         return waits
@@ -313,7 +313,7 @@ def read_id(value: object) -> RequestId | None:
     return value if isinstance(value, str | int) and not isinstance(value, bool) else None
 
 
-def correlated(request_id: RequestId) -> RequestId:
+def correlation_key(request_id: RequestId) -> RequestId:
     """Return what two equal ids have in common: to the SDK "7" and 7 are one id."""
     try:
         return int(request_id)

@@ -61,7 +61,7 @@ def main() -> int:
     writing = Tool("bury", "Bury", "Bury.", bury, read_only=False, destructive=True, idempotent=False)
     offer = Offer(app.config, lambda: {"dig": tool, "bury": writing})
     kind = SdkCalls if options.sdk else VaultDispatcher
-    return stdio.run(
+    return stdio.serve_stdio(
         lambda: mcp.build_sdk_server(app, offer),
         kind(app.config, lambda: app, offer),
         drain_timeout=options.drain,

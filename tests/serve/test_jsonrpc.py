@@ -21,7 +21,7 @@ from mcp_types import (
 )
 
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.jsonrpc import InvalidMessage, correlated, decode
+from obsidian_mcp.serve.jsonrpc import InvalidMessage, correlation_key, decode
 from obsidian_mcp.serve.stdio.sdk_streams import encode, model
 from tests.examples import examples
 
@@ -225,5 +225,5 @@ def test_a_result_of_our_own_is_written_as_one_of_the_sdk(request_id: int | str,
 
 @pytest.mark.parametrize("request_id", [7, "7", "-7", " 7", "07", "7.0", "x", "", "٧", -1, 2**70])
 def test_ids_are_the_same_where_they_are_to_the_sdk(request_id: int | str) -> None:
-    assert correlated(request_id) == coerce_request_id(request_id)
-    assert type(correlated(request_id)) is type(coerce_request_id(request_id))
+    assert correlation_key(request_id) == coerce_request_id(request_id)
+    assert type(correlation_key(request_id)) is type(coerce_request_id(request_id))

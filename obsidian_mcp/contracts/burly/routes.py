@@ -118,12 +118,12 @@ class Burly(Contract):
                 )
                 exit_code, code = LIMITED, "RATE_LIMITED"
         return json_reply(
-            failed(summary, message, exit_code=exit_code, code=code, details=details),
+            failure_envelope(summary, message, exit_code=exit_code, code=code, details=details),
             status,
             refusal.headers,
         )
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         if request.segments == ("health",):
             return json_reply(await self._health(service))
         started = time.perf_counter()
@@ -132,7 +132,7 @@ class Burly(Contract):
         return json_reply(envelope)
 
     async def _health(self, service: ToolService) -> dict[str, Any]:
-        ready = await service.ready()
+        ready = await service.is_ready()
         return {
             "status": "ok" if ready else "degraded",
             "server_name": "burlymcp",
@@ -149,7 +149,7 @@ class Burly(Contract):
         try:
             parsed = self._request(request)
         except TooComplex as error:
-            return failed(
+            return failure_envelope(
                 "Invalid request format", f"Request validation failed: {error}", details=SIMPLER
             )
         except ValueError as error:
@@ -158,9 +158,9 @@ class Burly(Contract):
             return not_valid(parsed)
         if parsed.method == "list_tools":
             tools = list(map(tool_entry, await service.list_tools()))
-            return succeeded(f"Available tools: {len(tools)} tools found", {"tools": tools})
+            return success_envelope(f"Available tools: {len(tools)} tools found", {"tools": tools})
         if parsed.name is None:
-            return failed("Missing tool name", "Tool name is required for call_tool")
+            return failure_envelope("Missing tool name", "Tool name is required for call_tool")
         return await self._call(parsed.name, dict(parsed.args or {}), service)
 
     def _request(self, request: HttpRequest) -> EnvelopeRequest | list[Mapping[str, Any]]:
@@ -198,7 +198,7 @@ class Burly(Contract):
     async def _call(self, name: str, arguments: dict[str, Any], service: ToolService) -> Envelope:
         tool = service.find(name)
         if tool is None:
-            return await unknown(name, service)
+            return await unknown_tool_envelope(name, service)
         confirmation = arguments.pop("_confirm", None)
         confirmed = confirmation.lower() if isinstance(confirmation, str) else confirmation
         if tool.would_write(arguments):
@@ -209,10 +209,10 @@ class Burly(Contract):
         try:
             outcome = await service.call(name, arguments)
         except UnknownTool:  # unregistered in this moment
-            return await unknown(name, service)
+            return await unknown_tool_envelope(name, service)
         except AppError as error:
             return tool_failed(name, error)
-        return succeeded(
+        return success_envelope(
             outcome.summary or f"{tool.title} completed",
             outcome.to_full_data(),
             outcome.text,
@@ -220,7 +220,7 @@ class Burly(Contract):
         )
 
 
-def succeeded(
+def success_envelope(
     summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = ""
 ) -> Envelope:
     output = {
@@ -239,7 +239,7 @@ def succeeded(
     return envelope | output
 
 
-def failed(
+def failure_envelope(
     summary: str,
     message: str,
     *,
@@ -272,7 +272,7 @@ def not_confirmed(name: str) -> Envelope:
         "suggestion": f"Add '_confirm': true to {name} arguments",
         "tool": name,
     }
-    envelope = failed(summary, message, details=details)
+    envelope = failure_envelope(summary, message, details=details)
     need = {
         "required": True,
         "message": message,
@@ -285,10 +285,10 @@ def not_confirmed(name: str) -> Envelope:
     return envelope
 
 
-async def unknown(name: str, service: ToolService) -> Envelope:
+async def unknown_tool_envelope(name: str, service: ToolService) -> Envelope:
     """Return the error for a tool that does not exist, with the names that `list_tools` has."""
     details = {"available_tools": [tool.name for tool in await service.list_tools()]}
-    return failed(
+    return failure_envelope(
         f"Unknown tool: {name}", f"Tool '{name}' not found", code="UNKNOWN_TOOL", details=details
     )
 
@@ -309,7 +309,9 @@ def tool_failed(name: str, error: AppError) -> Envelope:
             summary = error.summary or f"{name} failed"
         case _:
             summary = f"{name} failed"
-    return failed(summary, message, exit_code=exit_code, code=code, details=error.data or None)
+    return failure_envelope(
+        summary, message, exit_code=exit_code, code=code, details=error.data or None
+    )
 
 
 def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
@@ -355,6 +357,6 @@ def malformed_envelope(problems: list[dict[str, Any]]) -> Envelope:
         "validation_errors": problems,
         "suggestion": "Check request format and parameter types",
     }
-    return failed(
+    return failure_envelope(
         "Request validation failed", "Invalid request format or parameters", details=details
     )

@@ -17,7 +17,7 @@ from obsidian_mcp.errors import MOST_NAME, OperationTimeout, shorten
 from obsidian_mcp.serve import jsonrpc
 from obsidian_mcp.serve.call_order import CallOrder
 from obsidian_mcp.serve.call_queue import kind_of_message
-from obsidian_mcp.serve.call_thread import in_thread
+from obsidian_mcp.serve.call_thread import run_in_thread
 from obsidian_mcp.serve.http.dialect import CORS, JSON, RpcDialect, json_reply
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
@@ -47,7 +47,7 @@ class JsonRpc(RpcDialect):
             return json_reply(failed, 400, cors)
         return json_reply(refusal.body, refusal.reason.status, {**cors, **refusal.headers})
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         try:
             value = request.json
         except ValueError as problem:
@@ -103,8 +103,8 @@ async def _serve(message: Message, dispatcher: RpcDispatcher) -> bytes:
     if method == "tools/list" or not isinstance(params, dict):  # the contract's list has no pages
         message = {**message, "params": None}
     try:
-        work = partial(dispatcher.answer, message, NOBODY)
-        line = await in_thread(dispatcher.timeout, work, kind=kind_of_message(message))
+        work = partial(dispatcher.answer_message, message, NOBODY)
+        line = await run_in_thread(dispatcher.timeout, work, kind=kind_of_message(message))
     except OperationTimeout as error:
         return dispatcher.encode(dispatcher.failure(message, NOBODY, error))
     return line or b""  # it is empty only for a client that can be asked

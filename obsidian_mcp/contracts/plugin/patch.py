@@ -46,7 +46,7 @@ class PatchHunk:
 
     @property
     def old(self) -> list[str]:
-        return [_bare(text) for sign, text in self.lines if sign != "+"]
+        return [_strip_line_end(text) for sign, text in self.lines if sign != "+"]
 
     def mark(self) -> None:
         """Note a `\\ No newline at end of file` after the last line so far."""
@@ -166,7 +166,7 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
     of file` changes whether it ends with one. Raises: TextNotFound, TextNotUnique, InvalidArguments
     for added lines that belong nowhere."""
     lines = split_lines(body)
-    texts = [_bare(line) for line in lines]
+    texts = [_strip_line_end(line) for line in lines]
     newline, had_end = Text(body).newline, not body or body.endswith("\n")
     has_end = had_end
     result: list[str] = []
@@ -269,7 +269,7 @@ def _with_line_end(line: str, newline: str) -> str:
     return line + ("\n" if line.endswith("\r") else newline)
 
 
-def _bare(line: str) -> str:
+def _strip_line_end(line: str) -> str:
     return line.removesuffix("\n").removesuffix("\r")
 
 

@@ -17,7 +17,7 @@ class PluginTool(NamedTuple):
         hints = self.definition.get("annotations")
         return isinstance(hints, Mapping) and hints.get("readOnlyHint") is True
 
-    def meant(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    def clean_arguments(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call without what hosts add to every call, and without null
         where the plugin describes an optional argument of another type (BRIDGE-19)."""
         from obsidian_mcp.tools.arguments import HOST_MEMBERS, note_host_member  # for calls only

@@ -78,7 +78,7 @@ class BridgeContract(dialect.Contract):
             {**cors, **refusal.headers},
         )
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         if request.method == "OPTIONS":
             return self._preflight()
         match request.segments:
@@ -105,21 +105,21 @@ class BridgeContract(dialect.Contract):
     async def _call(self, request: HttpRequest, service: ToolService) -> Response:
         name = dialect.text_of(request.segments[1])
         if service.find(name) is None:
-            return unknown(name)
+            return unknown_tool_response(name)
         try:
             value = request.json
             if not isinstance(value, dict) or not isinstance(value.get("arguments"), dict):
                 raise ValueError('it must be an object with an object in "arguments"')
         except ValueError as error:
-            return invalid(f"Invalid request body: {error}.", str(error))
+            return invalid_arguments_response(f"Invalid request body: {error}.", str(error))
         try:
             outcome = await service.call(name, dict(value["arguments"]))
         except UnknownTool:  # unregistered in this moment
-            return unknown(name)
+            return unknown_tool_response(name)
         except InvalidArguments as error:
             wrong = error.data.get("arguments", [])
             missing = [fault["argument"] for fault in wrong if fault.get("came") == "nothing"]
-            return invalid(
+            return invalid_arguments_response(
                 error.message, {**({"missing": missing} if missing else {}), "arguments": wrong}
             )
         except AppError as error:
@@ -136,7 +136,7 @@ def listing(tools: tuple[Tool, ...]) -> dict[str, Any]:
     return {"tools": sort_by_name(entries), "hash": tool_hash(entries)}
 
 
-def unknown(name: str) -> Response:
+def unknown_tool_response(name: str) -> Response:
     """Return an error of both contracts: 000's string in `error`, 002's in `code`, a sentence in
     `message`."""
     body = {
@@ -147,7 +147,7 @@ def unknown(name: str) -> Response:
     return json_reply(body, 404, CORS)
 
 
-def invalid(message: str, details: Any) -> Response:
+def invalid_arguments_response(message: str, details: Any) -> Response:
     error = Reason.INVALID.error
     body = {"error": error, "message": message, "details": details, "code": "INVALID_ARGUMENTS"}
     return json_reply(body, 400, CORS)

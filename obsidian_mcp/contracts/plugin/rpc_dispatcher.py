@@ -37,7 +37,7 @@ class RpcDispatcher(Dispatcher):
     def call(self, name: str, arguments: Mapping[str, Any]) -> results.Result:
         if self._service.find(name) is None:
             raise UnknownTool("", tool=name)
-        return results.success(self._service.run(name, arguments))
+        return results.success(self._service.run_tool(name, arguments))
 
     def instructions(self) -> str:
         return self._vault.instructions()

@@ -170,7 +170,7 @@ class PluginDispatcher(Dispatcher):
 
     def serves(self, message: Message) -> bool:
         return super().serves(message) or (
-            message["method"] == "tools/call" and self._called(message) not in self._own
+            message["method"] == "tools/call" and self._called_tool(message) not in self._own
         )
 
     def waits(self, message: Message) -> bool:
@@ -179,16 +179,16 @@ class PluginDispatcher(Dispatcher):
         )
 
     def tools(self, peer: Peer) -> list[Mapping[str, Any]]:
-        found = self._named(self._plugin.tools())
+        found = self._tools_by_name(self._plugin.tools())
         own = self._vault.tools(peer) if self._vault is not None else []
         return [*own, *({**tool.definition, "name": name} for name, tool in found.items())]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         if self._vault is not None and name in self._own:
             return self._vault.call(name, arguments)
-        tool = self._named(self._plugin.latest).get(name)
+        tool = self._tools_by_name(self._plugin.latest).get(name)
         if tool is not None:
-            return self._plugin.call(tool.name, tool.meant(arguments))
+            return self._plugin.call(tool.name, tool.clean_arguments(arguments))
         if not self._offer.admits(read_only=False):
             raise UnknownTool(
                 f"There is no tool {name!r} that only reads, and this server is open for reading "
@@ -198,7 +198,7 @@ class PluginDispatcher(Dispatcher):
         return self._plugin.call(name, arguments)  # it may be new
 
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
-        if isinstance(error, OperationTimeout) and self._called(message) not in self._own:
+        if isinstance(error, OperationTimeout) and self._called_tool(message) not in self._own:
             error = OperationTimeout(
                 f"The plugin did not answer within {self.timeout:g} seconds. If this was a "
                 "change, look whether it "
@@ -220,7 +220,7 @@ class PluginDispatcher(Dispatcher):
     def writes(self, message: object) -> bool:
         return self._vault is not None and self._vault.writes(message)
 
-    def _named(self, tools: tuple[PluginTool, ...]) -> dict[str, PluginTool]:
+    def _tools_by_name(self, tools: tuple[PluginTool, ...]) -> dict[str, PluginTool]:
         """Return the plugin's tools by the names under which they are offered (BRIDGE-16)."""
         found: dict[str, PluginTool] = {}
         for tool in tools:
@@ -232,11 +232,11 @@ class PluginDispatcher(Dispatcher):
         return found
 
     @staticmethod
-    def _called(message: Message) -> object:
+    def _called_tool(message: Message) -> object:
         return (message.get("params") or {}).get("name")
 
 
-def run(
+def serve_bridge(
     plugin: BridgeClient,
     config: Config,
     open_app: Callable[[], App],
@@ -249,7 +249,7 @@ def run(
 
     def prepare(conversation: Conversation) -> None:
         start_log()
-        client.start(conversation.tools_changed)
+        client.start(conversation.notify_tools_changed)
 
     vault = VaultDispatcher(config, open_app) if config.named_vaults else None
 
@@ -258,6 +258,6 @@ def run(
     ):  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
         from obsidian_mcp.serve.mcp import server as mcp
 
-        return mcp.listening() if vault is None else mcp.build_sdk_server(vault.app)
+        return mcp.make_listen_server() if vault is None else mcp.build_sdk_server(vault.app)
 
-    return stdio.run(load, PluginDispatcher(client, config, vault), prepare=prepare)
+    return stdio.serve_stdio(load, PluginDispatcher(client, config, vault), prepare=prepare)

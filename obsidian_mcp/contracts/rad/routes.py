@@ -50,7 +50,7 @@ class Rad(Contract):
         message = refusal.message[:1].lower() + refusal.message[1:]
         return json_reply(failure("", message), refusal.reason.status, refusal.headers)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         match request.segments:
             case ("health",):
                 return json_reply(

@@ -134,7 +134,7 @@ class Bridge:
     def call_tool(self, name: str, arguments: Mapping[str, Any]) -> Any:
         """Call the handler. Raises: UnknownTool, ToolFailed without a handler, and what the handler
         raises."""
-        return self._find(name).run(arguments)
+        return self._find(name).run_handler(arguments)
 
     @property
     def served(self) -> Mapping[str, Tool]:
@@ -177,7 +177,7 @@ class HandledTool(Tool):
 
     # the handlers are the gateway's own, and need no App
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:  # noqa: ARG002
-        reply = self.run(arguments)
+        reply = self.run_handler(arguments)
         if not isinstance(reply, ToolReply):
             data = reply if isinstance(reply, Mapping) else {"result": reply}
             reply = ToolReply(data, stdout=reply if isinstance(reply, str) else None)
@@ -186,7 +186,7 @@ class HandledTool(Tool):
             data, text, document=False, enveloped=False, summary=reply.summary, stderr=reply.stderr
         )
 
-    def run(self, arguments: Mapping[str, Any]) -> Any:
+    def run_handler(self, arguments: Mapping[str, Any]) -> Any:
         if self.handler is None:
             raise ToolFailed(f"no handler registered for tool: {self.name}", tool=self.name)
         result = self.handler(dict(arguments))
@@ -207,7 +207,7 @@ _GO_TYPES = {
 """The contract names types as in Go."""
 
 
-def built_in(chat: Chat | None = None) -> Bridge:
+def built_in_registry(chat: Chat | None = None) -> Bridge:
     """Return a registry with the contract's own tools; `chat` only where there is a gateway."""
     bridge = Bridge()
     content = {"content": InputProperty("string")}

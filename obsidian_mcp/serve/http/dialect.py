@@ -72,7 +72,7 @@ class Dialect(ABC):
         return {}
 
     @abstractmethod
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         """Serve a request to one of `methods`. Raises: Refusal."""
 
 
@@ -108,7 +108,7 @@ class NotFound(Dialect):
 
     allowed = ()
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 

@@ -77,12 +77,12 @@ class Endpoint:
             if request.segments not in dialect.open_paths:
                 principal = self.access.resolve(request, dialect)
             check_size(request, dialect.max_body)
-        service = self.services.of(principal)
-        with service.in_use():
+        service = self.services.service_of(principal)
+        with service.count_use():
             if request.method == "POST":
                 request = replace(request, body=await read_body(receive, dialect.max_body))
                 check_size(request, dialect.max_body)
-            return await dialect.answer(request, service.tools(dialect))
+            return await dialect.handle_request(request, service.tools(dialect))
 
     def _request(self, scope: Scope) -> HttpRequest:
         connection = HTTPConnection(scope)

@@ -44,7 +44,7 @@ class Caught:
     async def __call__(self, message: Message) -> None:
         self._body += message.get("body", b"")
 
-    def answer(self) -> bytes:
+    def last_answer(self) -> bytes:
         """Return the answer, which is the last event where it came as a stream."""
         events = [line[5:].strip() for line in self._body.splitlines() if line.startswith(b"data:")]
         return events[-1] if events else self._body

@@ -114,11 +114,11 @@ class _Protocol(H11Protocol):
             self.transport.close()
 
 
-def in_pieces(app: ASGIApp) -> ASGIApp:
+def send_in_pieces(app: ASGIApp) -> ASGIApp:
     """Return an application whose answers are sent piece by piece, each when the client has taken
     the one before."""
 
-    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+    async def serve_in_pieces(scope: Scope, receive: Receive, send: Send) -> None:
         async def send_pieces(message: Message) -> None:
             body = message.get("body", b"")
             last = max(len(body) - 1, 0) // PIECE_BYTES * PIECE_BYTES
@@ -130,7 +130,7 @@ def in_pieces(app: ASGIApp) -> ASGIApp:
 
         await app(scope, receive, send_pieces)
 
-    return answer
+    return serve_in_pieces
 
 
 class Listener(uvicorn.Server):
@@ -144,7 +144,7 @@ class Listener(uvicorn.Server):
         """
         super().__init__(
             uvicorn.Config(
-                in_pieces(app),
+                send_in_pieces(app),
                 http=_Protocol,
                 ws="none",
                 lifespan="on",

@@ -48,8 +48,8 @@ class McpEndpoint(Endpoint):
             status = 204 if "access-control-request-method" in request.headers else 200
             return Response(status_code=status, headers=PREFLIGHT)
         if request.method in ("GET", "DELETE") and "mcp-session-id" in request.headers:
-            service = self.services.of(self.access.resolve(request, self.dialect))
-            with service.in_use():
+            service = self.services.service_of(self.access.resolve(request, self.dialect))
+            with service.count_use():
                 return await service.sessions.stand(request, scope, receive, send)
         if request.method != "POST":
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
@@ -64,12 +64,12 @@ class McpEndpoint(Endpoint):
         dialect = self.dialect if self.other is None or speaks(request, self.other) else self.other
         try:
             self.access.meter(request)
-            service = self.services.of(self.access.resolve(request, dialect))
+            service = self.services.service_of(self.access.resolve(request, dialect))
             check_size(request, dialect.max_body)
-            with service.in_use():
+            with service.count_use():
                 if dialect is not self.dialect or not belongs_to_session(request, self.dialect):
-                    return await dialect.answer(request, service.tools(dialect))
-                return await service.sessions.answer(request, scope, receive, send)
+                    return await dialect.handle_request(request, service.tools(dialect))
+                return await service.sessions.answer_session(request, scope, receive, send)
         except Refusal as refusal:
             return dialect.refuse(request, refusal)
 

@@ -49,7 +49,7 @@ class HomePage(Dialect):
         body = f"<p>{escape(refusal.message)}</p>"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
         url = escape(f"http://{request.headers.get('host', '127.0.0.1')}")
         vaults = ", ".join(await service.vaults()) or "no vault"
         tools = await service.list_tools()
@@ -85,7 +85,7 @@ class Challenge(Dialect):
         self._token = token
         self.allowed = Dialect.allowed if token else ()
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         return Response(self._token.encode(), headers={"content-type": "text/plain; charset=utf-8"})
 
 
@@ -98,7 +98,7 @@ class OpenApi(Dialect):
         super().__init__()
         self._described = tuple(described)
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         return json_reply(document(self._described))
 
 

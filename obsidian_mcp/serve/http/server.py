@@ -51,7 +51,7 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with services.running():
+        async with services.run_services():
             yield
 
     starlette = Starlette(
@@ -70,7 +70,7 @@ def application(
     return starlette
 
 
-def run(
+def run_http_server(
     starlette: Starlette,
     *,
     host: str = "127.0.0.1",

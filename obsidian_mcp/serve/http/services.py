@@ -51,7 +51,7 @@ class PrincipalService:
         return self._by_dialect[dialect]
 
     @contextmanager
-    def in_use(self) -> Iterator[None]:
+    def count_use(self) -> Iterator[None]:
         """Count a request while it is served."""
         self.requests += 1
         try:
@@ -96,7 +96,7 @@ class Services:
         self._tasks: TaskGroup
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def run_services(self) -> AsyncIterator[None]:
         """Serve inside the block."""
         async with anyio.create_task_group() as self._tasks:
             self._tasks.start_soon(self._end_revoked)
@@ -104,7 +104,7 @@ class Services:
             self._tasks.cancel_scope.cancel()
         await to_thread.run_sync(self.close)
 
-    def of(self, principal: Principal) -> PrincipalService:
+    def service_of(self, principal: Principal) -> PrincipalService:
         """Return what serves a principal, which may come in now."""
         if principal not in self._by_principal:
             app = self._owner if principal == OWNER else self._open_app(principal)
@@ -135,7 +135,7 @@ class Services:
     def _begin_ending(self) -> None:
         """Begin to end the services of those who may no longer come in."""
         for principal in list(self._by_principal):
-            if not self._access.still_admits(principal):
+            if not self._access.is_still_admitted(principal):
                 logger(__name__).info(
                     "%s may no longer come in", principal.name or "a client without a key"
                 )

@@ -24,7 +24,7 @@ from obsidian_mcp.errors import OperationTimeout
 from obsidian_mcp.serve import dispatch, jsonrpc
 from obsidian_mcp.serve.call_order import UNORDERED, CallOrder
 from obsidian_mcp.serve.call_queue import kind_of_message
-from obsidian_mcp.serve.call_thread import in_thread
+from obsidian_mcp.serve.call_thread import run_in_thread
 from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer
 from obsidian_mcp.serve.sdk_messages import rewrite_request
 
@@ -101,7 +101,7 @@ class Sessions:
             return Response(status_code=HTTPStatus.OK, headers=EXPOSED)
         return await self._pass_on(Exchange(scope, b"", receive, send), session, standing=True)
 
-    async def answer(
+    async def answer_session(
         self, request: HttpRequest, scope: Scope, receive: Receive, send: Send
     ) -> Response | None:
         """Serve one message of a client for which `belongs_to_session`; return None where it was
@@ -138,7 +138,9 @@ class Sessions:
             if "method" in message
             else None
         )
-        running = None if cancelled is None else session.calls.get(jsonrpc.correlated(cancelled))
+        running = (
+            None if cancelled is None else session.calls.get(jsonrpc.correlation_key(cancelled))
+        )
         if message.get("method") == "notifications/cancelled" and running is not None:
             running.cancel()
         elif session.sdk_id:
@@ -159,7 +161,9 @@ class Sessions:
             )
             reply = await self._take(message, exchange, session)
             if "id" in message:
-                batch.take(message["id"], caught.answer() if reply is None else bytes(reply.body))
+                batch.take(
+                    message["id"], caught.last_answer() if reply is None else bytes(reply.body)
+                )
 
         async with anyio.create_task_group() as group:
             for message in messages:
@@ -169,9 +173,9 @@ class Sessions:
         return reply_line(line) if line else reply_accepted()
 
     async def _begin(self, message: jsonrpc.Message) -> Response:
-        line = self._dispatcher.answer(message, Peer(HANDSHAKE_VERSIONS[-1]))
+        line = self._dispatcher.answer_message(message, Peer(HANDSHAKE_VERSIONS[-1]))
         key = secrets.token_hex(16)
-        self._sessions[key] = Session(key, dispatch.introduced(message))
+        self._sessions[key] = Session(key, dispatch.read_peer(message))
         while len(self._sessions) > MAX_SESSIONS:
             self._tasks.start_soon(self._forget, self._sessions.pop(next(iter(self._sessions))))
         return reply_line(line or b"", headers={SESSION: key})
@@ -187,7 +191,7 @@ class Sessions:
             peer = Peer(peer.version, peer.name, {**peer.capabilities, "elicitation": None})
         if message["method"] == "initialize":
             await self._forget(session)
-            session.peer = dispatch.introduced(message)
+            session.peer = dispatch.read_peer(message)
         if message["method"] in UNORDERED:
             return await self._serve(message, peer, exchange, session)
         try:
@@ -207,7 +211,7 @@ class Sessions:
         events = Events(exchange.send)
         if self._dispatcher.serves(message):
             key, calls = (session.key, session.calls) if session is not None else ("", {})
-            call_id = jsonrpc.correlated(message["id"])
+            call_id = jsonrpc.correlation_key(message["id"])
             with anyio.CancelScope() as work:
                 calls[call_id] = work
                 try:
@@ -238,9 +242,9 @@ class Sessions:
         def report(done: int, total: int, activity: str) -> None:
             from_thread.run(events.put, jsonrpc.progress(token, done, total, activity))
 
-        work = partial(self._dispatcher.answer, message, peer)
+        work = partial(self._dispatcher.answer_message, message, peer)
         try:
-            return await in_thread(
+            return await run_in_thread(
                 self._dispatcher.timeout,
                 work,
                 client,
@@ -271,7 +275,7 @@ class Sessions:
             )
         version = request.headers["mcp-protocol-version"]
         if version not in MODERN_VERSIONS and not dispatch.envelope(message):
-            refused = dispatch.unsupported(
+            refused = dispatch.unsupported_version_answer(
                 message, version, (*HANDSHAKE_VERSIONS, *MODERN_VERSIONS)
             )
             return reply_line(jsonrpc.encode(refused), HTTPStatus.BAD_REQUEST)

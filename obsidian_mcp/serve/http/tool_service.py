@@ -14,7 +14,7 @@ from obsidian_mcp import logger
 from obsidian_mcp.app import App
 from obsidian_mcp.errors import AppError, InternalError
 from obsidian_mcp.serve.call_queue import kind_of_call
-from obsidian_mcp.serve.call_thread import in_thread
+from obsidian_mcp.serve.call_thread import run_in_thread
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.outcome import Outcome
@@ -35,14 +35,14 @@ class ToolService:
         replaces the vault's."""
         self._app = app
         self._sources = sources
-        self.offer = Offer(app.config, self._others)
+        self.offer = Offer(app.config, self._other_tools)
         told = app.replace(config=app.config.replace(error_style="result"))
         self.dispatcher = VaultDispatcher(told.config, lambda: told, self.offer)
         """Answers clients that speak MCP; wire row 21: errors of tools are results."""
         self.timeout = app.config.timeout
         """Seconds that a call may take, its wait for earlier calls included."""
 
-    def _others(self) -> Mapping[str, Tool]:
+    def _other_tools(self) -> Mapping[str, Tool]:
         tools: dict[str, Tool] = {}
         for source in self._sources:
             tools = {**source(), **tools}
@@ -58,9 +58,9 @@ class ToolService:
 
     async def list_tools(self) -> tuple[Tool, ...]:
         """Return the tools that are of use here and now."""
-        return await to_thread.run_sync(self._listed)
+        return await to_thread.run_sync(self._listed_tools)
 
-    def _listed(self) -> tuple[Tool, ...]:
+    def _listed_tools(self) -> tuple[Tool, ...]:
         listed = self.offer.list_entries(
             has_app=not self.offer.has_app_tools or self._app.vaults.has_app()
         )
@@ -69,9 +69,9 @@ class ToolService:
     async def call(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Run a tool in a thread. Raises: AppError and nothing else."""
         kind = kind_of_call(name, arguments)
-        return await in_thread(self.timeout, partial(self.run, name, arguments), kind=kind)
+        return await run_in_thread(self.timeout, partial(self.run_tool, name, arguments), kind=kind)
 
-    def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+    def run_tool(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
         """Run a tool. Raises: AppError and nothing else."""
         try:
             return call(self._app, name, arguments, self.offer)
@@ -90,7 +90,7 @@ class ToolService:
         except AppError:
             return []
 
-    async def ready(self) -> bool:
+    async def is_ready(self) -> bool:
         """Whether the vault can be used."""
         with suppress(AppError), anyio.move_on_after(READY_SECONDS):
             await to_thread.run_sync(self._app.vaults.get, abandon_on_cancel=True)

@@ -22,7 +22,7 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
     a word that does, then those that contain it; none for an unknown vault."""
     try:
         if kind == "vault":
-            return _best(((name, name) for name in app.vaults.names()), typed)
+            return _rank_names(((name, name) for name in app.vaults.names()), typed)
         opened = app.vaults.get(vault)
     except AppError:
         return [], 0
@@ -30,16 +30,16 @@ def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[li
         case "note":
             return _notes(opened, typed)
         case "file":
-            return _best(
+            return _rank_names(
                 ((str(entry.path), basename(entry.path)) for entry in opened.entries()), typed
             )
         case "folder":
             with opened.lock:
                 folders = list(opened.catalog.folders.paths)
-            return _best(((path, path.rpartition("/")[2]) for path in folders), typed)
+            return _rank_names(((path, path.rpartition("/")[2]) for path in folders), typed)
         case "tag":
             tags = [use.tag for use in opened.graph.tags().value]
-            return _best(((tag, tag) for tag in tags), typed.removeprefix("#"))
+            return _rank_names(((tag, tag) for tag in tags), typed.removeprefix("#"))
         case _:
             return [], 0
 
@@ -63,10 +63,10 @@ def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
         )
         for path in notes
     )
-    return _best(paths, typed)
+    return _rank_names(paths, typed)
 
 
-def _best(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str], int]:
+def _rank_names(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str], int]:
     """Rank names; each comes with the part that people begin to type."""
     key = name_key(typed.strip())
     ranked = []

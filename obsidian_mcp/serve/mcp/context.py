@@ -20,7 +20,7 @@ from obsidian_mcp import logger
 from obsidian_mcp.core.text.call import Client, ProgressReport
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.call_thread import in_thread
+from obsidian_mcp.serve.call_thread import run_in_thread
 from obsidian_mcp.serve.dispatch import SESSION_KEY, Peer
 from obsidian_mcp.serve.results import internal
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 RequestContext = ServerRequestContext[Any, Any]
 
 
-async def in_thread_for(
+async def run_in_client_thread(
     context: RequestContext, seconds: float, work: Callable[[], T], *, kind: int | None = None
 ) -> T:
     """Run `work`, a call of this `kind`, in a thread for the client of a request, which the journal
@@ -37,7 +37,7 @@ async def in_thread_for(
     Raises: what it raises; OperationTimeout.
     """
     client = Client(peer_of(context).name, session_of(context))
-    return await in_thread(seconds, work, client, _progress_report(context), kind=kind)
+    return await run_in_thread(seconds, work, client, _progress_report(context), kind=kind)
 
 
 def session_of(context: RequestContext) -> str:
@@ -109,7 +109,7 @@ def _invalid_params(method: str, error: ValidationError) -> MCPError:
             ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
         )
         if problem["type"] == "missing":
-            problems.append(jsonrpc.missing(field))
+            problems.append(jsonrpc.missing_param_fault(field))
         else:
             expected = problem["msg"].removeprefix("Input should be ")
             problems.append(jsonrpc.fault(field, expected, problem["input"]))

@@ -13,7 +13,7 @@ from obsidian_mcp.serve.dispatch import require_first_page
 
 from . import completion, resources
 from .completion import Completes
-from .context import RequestContext, in_thread_for
+from .context import RequestContext, run_in_client_thread
 from .prompts import PROMPTS, find
 
 TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
@@ -36,7 +36,7 @@ class Prompts:
     ) -> types.GetPromptResult:
         prompt = find(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
-        text = await in_thread_for(context, self._app.config.timeout, work)
+        text = await run_in_client_thread(context, self._app.config.timeout, work)
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.entry.description, messages=[message])
 
@@ -48,7 +48,7 @@ class Prompts:
         work = partial(
             completion.complete, self._app, kind, params.argument.value, given.get("vault", "")
         )
-        values, total = await in_thread_for(context, self._app.config.timeout, work)
+        values, total = await run_in_client_thread(context, self._app.config.timeout, work)
         completed = types.Completion(values=values, total=total, has_more=total > len(values))
         return types.CompleteResult(completion=completed)
 

@@ -27,7 +27,7 @@ from obsidian_mcp.serve.call_queue import kind_of_call
 from obsidian_mcp.serve.dispatch import no_page, require_first_page
 from obsidian_mcp.tools.offer import offer_of
 
-from .context import RequestContext, in_thread_for, peer_of
+from .context import RequestContext, peer_of, run_in_client_thread
 
 PAGE: Final = 200
 """Resources on one page of the list."""
@@ -74,7 +74,7 @@ class Resources:
         self, context: RequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         cursor = (params.cursor or None) if params is not None else None
-        listed = await in_thread_for(
+        listed = await run_in_client_thread(
             context, self._app.config.timeout, partial(page, self._app, cursor)
         )
         if cursor is None and offer_of(self._app.config).shows_views(
@@ -97,7 +97,7 @@ class Resources:
         require_first_page(params.cursor if params is not None else None)
         return types.ListResourceTemplatesResult(resource_templates=[FILE_TEMPLATE])
 
-    async def read(
+    async def read_resource(
         self, context: RequestContext, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         named = _VIEW.fullmatch(params.uri)  # any version of it (VIEW-04)
@@ -107,10 +107,10 @@ class Resources:
                 uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META
             )
             return types.ReadResourceResult(contents=[shown])
-        content = await in_thread_for(
+        content = await run_in_client_thread(
             context,
             self._app.config.timeout,
-            partial(read, self._app, params.uri),
+            partial(resource_contents, self._app, params.uri),
             kind=kind_of_call("resources/read", {"name": params.uri}),
         )
         return types.ReadResourceResult(contents=[content])
@@ -164,10 +164,12 @@ def _place_of(cursor: str) -> str:
     return path[len(_CURSOR) :]
 
 
-def read(app: App, address: str) -> types.TextResourceContents | types.BlobResourceContents:
+def resource_contents(
+    app: App, address: str
+) -> types.TextResourceContents | types.BlobResourceContents:
     """Return what a resource holds. Raises: InvalidArguments, NoteNotFound, PermissionDenied,
     StorageFailed."""
-    pages = {OVERVIEW: _overview, RECENT_NOTES: _recent}
+    pages = {OVERVIEW: _overview, RECENT_NOTES: _render_recent}
     if address in pages:
         return types.TextResourceContents(
             uri=address, mime_type=media.NOTE, text=pages[address](app.vaults.get())
@@ -271,7 +273,7 @@ def _overview(vault: Vault) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _recent(vault: Vault) -> str:
+def _render_recent(vault: Vault) -> str:
     lines = [_line(vault, entry) for entry in recent_notes(vault)[:RECENT]]
     return "\n".join(["# Notes changed last", "", *lines]) + "\n"
 

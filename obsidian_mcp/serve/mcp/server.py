@@ -27,7 +27,7 @@ from obsidian_mcp.serve.stdio.sdk import SdkServer
 from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import CONFIRM, Offer
 
-from .context import RequestContext, handle_errors, in_thread_for, peer_of
+from .context import RequestContext, handle_errors, peer_of, run_in_client_thread
 from .prompt_requests import Prompts
 from .resources import Resources
 from .subscriptions import Subscriptions, ToolListSubscribers
@@ -68,7 +68,7 @@ class _ToolRequests:
         config = self._app.config
 
         def work(arguments: Mapping[str, Any]) -> Awaitable[results.Result]:
-            return in_thread_for(
+            return run_in_client_thread(
                 context,
                 config.timeout,
                 partial(self._dispatcher.call, params.name, arguments),
@@ -102,7 +102,7 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
         on_call_tool=tools.call,
         on_list_resources=resources.list,
         on_list_resource_templates=resources.templates,
-        on_read_resource=resources.read,
+        on_read_resource=resources.read_resource,
         on_subscribe_resource=subscriptions.subscribe,
         on_unsubscribe_resource=subscriptions.unsubscribe,
         on_subscriptions_listen=subscriptions.listen,
@@ -130,17 +130,17 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
 def build_sdk_server(app: App, offer: Offer | None = None) -> SdkServer:
     """Return the server with what a conversation on stdio needs of it."""
     server = build_server(app, offer)
-    return SdkServer(server, server.subscriptions.close, server.subscriptions.tools_changed)
+    return SdkServer(server, server.subscriptions.close, server.subscriptions.notify_tools_changed)
 
 
-def listening() -> SdkServer:
+def make_listen_server() -> SdkServer:
     """Return a server that only serves `subscriptions/listen`, for changes of the list of tools."""
     subscribers = ToolListSubscribers()
     server: Server[dict[str, Any]] = Server(
         "obsidian-mcp", on_subscriptions_listen=subscribers.listen
     )
     server.middleware[:] = [handle_errors]
-    return SdkServer(server, subscribers.close, subscribers.tools_changed)
+    return SdkServer(server, subscribers.close, subscribers.notify_tools_changed)
 
 
 async def call_with_consent(

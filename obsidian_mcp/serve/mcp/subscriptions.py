@@ -163,7 +163,7 @@ class ToolListSubscribers:
         """The request handler of `subscriptions/listen`."""
         return await self._listen(context, params)
 
-    def tools_changed(self) -> None:
+    def notify_tools_changed(self) -> None:
         """Notify the clients that the list of tools has changed."""
         self._begin_notifying([ToolsListChanged()])
 

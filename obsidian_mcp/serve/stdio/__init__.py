@@ -39,7 +39,7 @@ IMPORT_SWITCH_SECONDS: Final = 0.001 if sys.platform == "win32" else 0.0005
 on Windows."""
 
 
-def run(
+def serve_stdio(
     load: Callable[[], SdkServer],
     dispatcher: Dispatcher,
     *,

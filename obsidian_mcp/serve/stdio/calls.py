@@ -64,7 +64,7 @@ class Timers:
         self._queue: list[tuple[float, int, Timer]] = []
         self._most = STALE
 
-    def after(self, seconds: float, work: Callable[[], None]) -> Timer:
+    def call_after(self, seconds: float, work: Callable[[], None]) -> Timer:
         """Have work done so many seconds from now."""
         timer = Timer(work)
         moment = time.monotonic() + seconds
@@ -77,7 +77,7 @@ class Timers:
             self._wake()
         return timer
 
-    def run(self) -> float | None:
+    def run_due(self) -> float | None:
         """Do what is due. Return the seconds until something else is, None where nothing is."""
         while self._queue:
             moment, _, timer = self._queue[0]
@@ -144,14 +144,14 @@ class Calls:
         turn."""
         seconds = max(round(self._dispatcher.timeout - waited, 2), 0.01)
         running = _CallInFlight(message, peer, seconds)
-        running.timer = self.timers.after(seconds, partial(self._expire, running))
-        self._calls.setdefault(jsonrpc.correlated(message["id"]), deque()).append(running)
+        running.timer = self.timers.call_after(seconds, partial(self._expire, running))
+        self._calls.setdefault(jsonrpc.correlation_key(message["id"]), deque()).append(running)
         self._waiting.append(running)
         if self._worker is None:
             self._call_worker()
         elif not self._watching:
             self._watching = True
-            self.timers.after(QUICK_SECONDS, partial(self._watch, running))
+            self.timers.call_after(QUICK_SECONDS, partial(self._watch, running))
 
     def _call_worker(self) -> None:
         if self._idle:
@@ -168,9 +168,9 @@ class Calls:
             self._call_worker()
         self._watching = bool(self._waiting)
         if self._watching:
-            self.timers.after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
+            self.timers.call_after(QUICK_SECONDS, partial(self._watch, self._waiting[0]))
 
-    def expired(self, message: Message, peer: Peer) -> bytes:
+    def expired_answer(self, message: Message, peer: Peer) -> bytes:
         """Return the answer to a call that has not begun in time."""
         return jsonrpc.encode(
             self._dispatcher.failure(message, peer, Deadline(self._dispatcher.timeout).error())
@@ -179,7 +179,7 @@ class Calls:
     def cancel(self, request_id: RequestId) -> bool:
         """Stop a call without an answer; False if there is none. Of several with this id, the
         latest."""
-        calls = self._calls.get(jsonrpc.correlated(request_id))
+        calls = self._calls.get(jsonrpc.correlation_key(request_id))
         if not calls:
             return False
         self._end(calls[-1])
@@ -209,7 +209,7 @@ class Calls:
         running.ended = True
         running.timer.cancel()
         running.limit.cancel()
-        key = jsonrpc.correlated(running.message["id"])
+        key = jsonrpc.correlation_key(running.message["id"])
         self._calls[key].remove(running)
         if not self._calls[key]:
             del self._calls[key]
@@ -239,7 +239,7 @@ class Calls:
     def _run(self, running: _CallInFlight) -> bytes | None:
         client = Client(running.peer.name)
         current_call.set(CallRecord(running.limit, self._progress_report(running), client))
-        return self._dispatcher.answer(running.message, running.peer)
+        return self._dispatcher.answer_message(running.message, running.peer)
 
     def _finish(self, running: _CallInFlight, line: bytes | None) -> None:
         """Send the answer; without one, leave the call to the SDK."""

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 
 from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.serve import jsonrpc
-from obsidian_mcp.serve.dispatch import Peer, introduced
+from obsidian_mcp.serve.dispatch import Peer, read_peer
 from obsidian_mcp.serve.jsonrpc import BatchAnswer, InvalidMessage
 
 from .pipes import MAX_LINE, LineQueue, Reader, Writer, take_stdin, take_stdout
@@ -156,7 +156,7 @@ class Conversation:
         elif "method" not in message:
             with self._lock:
                 if message["id"] is not None:
-                    self._questions.pop(jsonrpc.correlated(message["id"]), None)
+                    self._questions.pop(jsonrpc.correlation_key(message["id"]), None)
                 self._sdk.put(message, is_modern=False)
         elif message.get("id") is None:
             self._take_notification(message)
@@ -173,10 +173,10 @@ class Conversation:
         elif dispatcher.waits(message):
             self._begin(message, peer, partial(self._call, message, peer, time.monotonic()))
         else:
-            line = dispatcher.answer(message, peer)
+            line = dispatcher.answer_message(message, peer)
             with self._lock:
                 if message["method"] == "initialize":
-                    self._peer, self._is_news = introduced(message), True
+                    self._peer, self._is_news = read_peer(message), True
                 self._put_answer(message["id"], line or b"")
 
     def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
@@ -184,7 +184,7 @@ class Conversation:
         from obsidian_mcp.serve.call_order import UNORDERED, InFlight
 
         request_id = message["id"]
-        key = jsonrpc.correlated(request_id)
+        key = jsonrpc.correlation_key(request_id)
         with self._lock:
             if message["method"] == "subscriptions/listen":
                 self._subscriptions.add(key)
@@ -196,7 +196,7 @@ class Conversation:
             else:
                 turn = self._order.begin(start, writes=self._dispatcher.writes(message))
                 if not turn.begun:
-                    self._calls.timers.after(
+                    self._calls.timers.call_after(
                         self._dispatcher.timeout, partial(self._expire, turn, message, peer)
                     )
             self._in_flight.setdefault(key, deque()).append(InFlight(request_id, turn))
@@ -207,7 +207,7 @@ class Conversation:
     def _expire(self, turn: Turn, message: Message, peer: Peer) -> None:
         """Answer a call whose time was over before its turn came."""
         if not turn.begun:
-            self._answer(message["id"], self._calls.expired(message, peer))
+            self._answer(message["id"], self._calls.expired_answer(message, peer))
 
     def _take_notification(self, message: Message) -> None:
         if message["method"] == "exit":
@@ -226,23 +226,23 @@ class Conversation:
     def _cancel(self, request_id: RequestId) -> bool:
         """Stop a request; False where the SDK has to stop it."""
         with self._lock:
-            requests = self._in_flight.get(jsonrpc.correlated(request_id))
+            requests = self._in_flight.get(jsonrpc.correlation_key(request_id))
             turn = requests[-1].turn if requests else None
             waiting = turn is not None and not turn.begun
             ours = waiting or self._calls.cancel(request_id)
             if requests:
                 self._answer(request_id, b"", latest=True)
-            self._subscriptions.discard(jsonrpc.correlated(request_id))
+            self._subscriptions.discard(jsonrpc.correlation_key(request_id))
             return ours
 
-    def tools_changed(self) -> None:
+    def notify_tools_changed(self) -> None:
         """Notify the client that the list of tools is another, in each era as it has it
         (BRIDGE-11)."""
         with self._lock:
             if self._joined:
                 message = jsonrpc.notification("notifications/tools/list_changed")
                 self._send(jsonrpc.encode(message), message)
-            self._sdk.tools_changed()
+            self._sdk.notify_tools_changed()
 
     # --- the SDK
 
@@ -262,7 +262,7 @@ class Conversation:
                     self._answer(message["id"], line)
                 return
             if "id" in message:
-                self._questions[jsonrpc.correlated(message["id"])] = message["id"]
+                self._questions[jsonrpc.correlation_key(message["id"])] = message["id"]
                 self._order.release()  # later calls do not wait for the person
                 self._changed.notify()
             elif self.writer.unsent > 4 * MAX_UNSENT:
@@ -287,7 +287,7 @@ class Conversation:
         """A request has ended, without an answer where it was cancelled: of several under its id
         the first, or the `latest`."""
         self._put_answer(request_id, line)
-        key = jsonrpc.correlated(request_id)
+        key = jsonrpc.correlation_key(request_id)
         self._subscriptions.discard(key)
         if requests := self._in_flight.get(key):
             ended = requests.pop() if latest else requests.popleft()
@@ -361,7 +361,7 @@ class Conversation:
 
     def _wait(self, until: float) -> None:
         """Wait until something changes, and do what is due meanwhile."""
-        due = self._calls.timers.run()
+        due = self._calls.timers.run_due()
         rest = until - time.monotonic()
         seconds = rest if due is None else min(due, rest)
         self._changed.wait(min(max(seconds, 0), threading.TIMEOUT_MAX))

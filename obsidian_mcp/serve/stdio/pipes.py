@@ -104,7 +104,7 @@ class Reader:
 
     def _run(self) -> None:
         is_fifo = stat.S_ISFIFO(os.fstat(self._output).st_mode)
-        wait = self._waiting() if is_fifo and takes_turns(self._fd) else None
+        wait = self._choose_wait() if is_fifo and takes_turns(self._fd) else None
         data = b"-"
         while data:
             self._may_read.wait()
@@ -117,7 +117,7 @@ class Reader:
                 return
             self._on_data(data)
 
-    def _waiting(self) -> Callable[[], bool]:
+    def _choose_wait(self) -> Callable[[], bool]:
         """Return what waits for input; it returns False once the reader of the output has gone."""
         poll = select.poll()
         poll.register(self._fd, select.POLLIN)

@@ -82,7 +82,7 @@ class SdkLink:
             for is_modern in (False, True):
                 self._call(self._deliver_if_connected, message, is_modern)
 
-    def tools_changed(self) -> None:
+    def notify_tools_changed(self) -> None:
         if self._loop is not None and (publish := self._server.on_tools_changed) is not None:
             self._call(publish)
 
@@ -152,10 +152,10 @@ class SdkLink:
             output, WriteStream(self._write), server.create_initialization_options()
         )
         connection = asyncio.ensure_future(served)
-        connection.add_done_callback(self._disconnected)
+        connection.add_done_callback(self._on_disconnect)
         self._connections.append(connection)
 
-    def _disconnected(self, connection: asyncio.Task[None]) -> None:
+    def _on_disconnect(self, connection: asyncio.Task[None]) -> None:
         if not connection.cancelled() and connection.exception() is not None:
             self._closed.set()
 

@@ -38,7 +38,9 @@ def main() -> int:
     settings = config.Config((options.vault,) if options.vault else (), read_only=options.read_only)
     settings = settings.replace(error_style=options.errors, timeout=options.seconds)
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
-    return plugin_bridge.run(plugin, settings, partial(compose.build, settings, serving=True), schedule=schedule)
+    return plugin_bridge.serve_bridge(
+        plugin, settings, partial(compose.build, settings, serving=True), schedule=schedule
+    )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ class SignIn(Dialect):
         self.browsers: set[str] = set()
         self.is_locked = True
 
-    async def answer(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
         if request.segments == ("metadata",):
             return json_reply({"resource": "https://notes.example/mcp"})
         if request.method == "GET":
@@ -60,7 +60,7 @@ class SignIn(Dialect):
         browser = request.cookies.get("browser") or bearer_token(request)
         return Principal(browser, READING) if browser in self.browsers else None
 
-    def holds(self, principal: Principal) -> bool:
+    def is_current(self, principal: Principal) -> bool:
         return principal.name in self.browsers
 
 

@@ -25,7 +25,7 @@ from obsidian_mcp.serve.http.access.this_machine import is_loopback
 from obsidian_mcp.serve.http.body import read_body
 from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
-from obsidian_mcp.serve.http.server import run
+from obsidian_mcp.serve.http.server import run_http_server
 from tests.examples import examples
 from tests.serve.http_client import http_client
 
@@ -341,7 +341,7 @@ def test_another_host_than_loopback_needs_a_key(shared_app: App) -> None:
     """DOOR-01"""
     for host in ("0.0.0.0", "192.168.1.5", "::", "example.org"):
         with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_API_KEY"):
-            run(compose.http_application(shared_app), host=host, ports=(0,), drain=1, announce=print)
+            run_http_server(compose.http_application(shared_app), host=host, ports=(0,), drain=1, announce=print)
 
 
 class Clock:

@@ -281,7 +281,7 @@ def test_an_answer_is_handed_to_the_system_in_pieces(size: int) -> None:
         return {"type": "http.disconnect"}
 
     async def serve() -> None:
-        await listener.in_pieces(Response(body))({"type": "http"}, receive, send)
+        await listener.send_in_pieces(Response(body))({"type": "http"}, receive, send)
 
     asyncio.run(serve())
 

@@ -156,7 +156,7 @@ def main() -> int:
         return 0
     served = SdkServer(server, listen.close if chosen.subscriptions else None)
     dispatcher = SdkDispatcher(Config(environ={"OBSIDIAN_MCP_TIMEOUT": "3600"}))
-    return stdio.run(lambda: served, dispatcher, drain_timeout=chosen.drain, grace=chosen.grace)
+    return stdio.serve_stdio(lambda: served, dispatcher, drain_timeout=chosen.drain, grace=chosen.grace)
 
 
 if __name__ == "__main__":

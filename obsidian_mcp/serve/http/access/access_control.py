@@ -33,7 +33,7 @@ class PrincipalSource(Protocol):
         """Return whose request it is, by a header, a token or a cookie; None where it does not
         know."""
 
-    def holds(self, principal: Principal) -> bool:
+    def is_current(self, principal: Principal) -> bool:
         """Return whether a principal that it has found may still come in."""
 
 
@@ -108,13 +108,13 @@ class AccessControl:
             return BRIDGE
         raise self._challenge.refuse(dialect.key_advice)
 
-    def still_admits(self, principal: Principal) -> bool:
+    def is_still_admitted(self, principal: Principal) -> bool:
         """Return whether a principal that was resolved before may still come in (DOOR-13)."""
         if principal == BRIDGE:
             return self._open_bridge
         if principal == OWNER and not self.is_locked:
             return True
-        return any(source.holds(principal) for source in self._sources)
+        return any(source.is_current(principal) for source in self._sources)
 
     def _check_local_names(self, request: HttpRequest) -> None:
         if not is_loopback(host_name(request.headers.get("host", ""))):

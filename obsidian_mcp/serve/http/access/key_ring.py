@@ -69,7 +69,7 @@ class KeyRing:
         ]
         return matches[0] if matches else None
 
-    def holds(self, principal: Principal) -> bool:
+    def is_current(self, principal: Principal) -> bool:
         """Return whether a principal that came in with a key still does."""
         self._refresh()
         return any(principal == known for _, known in (*self._named, *self._unnamed))
