@@ -39,7 +39,7 @@ def run_command(arguments: Sequence[str]) -> int:
 
         arguments = arguments[1:]
     else:
-        from obsidian_mcp.cli.main import run_command_line
+        from obsidian_mcp.cli.main import run_command_line as run
     status = run(arguments)
     # at its end Python looks through all objects twice, which takes a tenth of a search
     gc.freeze()

@@ -20,7 +20,7 @@ ROOT = Path(__file__).parent.parent
 def test_asking_for_help_does_not_load_the_sdk() -> None:
     """CLI-06"""
     code = (
-        "import sys; from obsidian_mcp.cli.main import run; run(['--help']); "
+        "import sys; from obsidian_mcp.cli.main import run_command_line as run; run(['--help']); "
         "sys.exit(any(name in sys.modules for name in ('mcp', 'watchdog', 'httpx', 'starlette')))"
     )
     assert subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=False).returncode == 0

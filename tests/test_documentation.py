@@ -130,7 +130,7 @@ def test_every_command_takes_what_its_function_takes() -> None:
     """CLI-01: options are data, so that nothing but this test sees one that its function has not"""
     checked = 0
     for command in COMMANDS.values():
-        module, _, name = (command.run or "tool_commands.run").rpartition(".")
+        module, _, name = (command.run or "tool_commands.run_tool_command").rpartition(".")
         function = signature(getattr(import_module(f"obsidian_mcp.cli.{module}"), name))
         if command.tool or name == "run":
             continue

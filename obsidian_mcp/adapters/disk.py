@@ -104,8 +104,8 @@ class Disk(VaultFolder):
         with self._open(place, disk, known) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
-                    f"{to_printable(disk)!r} was changed by another program in this moment. Nothing "
-                    "was written; read it "
+                    f"{to_printable(disk)!r} was changed by another program in this moment. "
+                    "Nothing was written; read it "
                     "again and repeat the edit.",
                     path=to_printable(disk),
                 )

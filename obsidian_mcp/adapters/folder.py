@@ -164,8 +164,8 @@ class VaultFolder:
         while "~" in folder:
             if os.path.lexists(self.root / folder) and not self._lists(folder):
                 raise InvalidName(
-                    f"{to_printable(folder)!r} is a short name that Windows gives to a folder. Give "
-                    "its own name.",
+                    f"{to_printable(folder)!r} is a short name that Windows gives to a folder. "
+                    "Give its own name.",
                     path=to_printable(folder),
                 )
             folder, _, _ = folder.rpartition("/")

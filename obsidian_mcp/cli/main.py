@@ -179,7 +179,7 @@ def _run_command(options: Options, words: Sequence[str]) -> int:
     reading = grammar.scan(command, remaining)
     if reading.options.get(grammar.HELP.name):
         return _show_help(command)
-    module, _, function = (command.run or "tool_commands.run").rpartition(".")
+    module, _, function = (command.run or "tool_commands.run_tool_command").rpartition(".")
     execute: Any = getattr(import_module(f"obsidian_mcp.cli.{module}"), function)
     typed = grammar.values(command, reading)
     return (execute(options, command, typed) if command.tool else execute(options, **typed)) or 0

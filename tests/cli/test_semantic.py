@@ -166,7 +166,10 @@ def test_an_endpoint_is_agreed_to_first(vault: Path, capsys: pytest.CaptureFixtu
 
 def test_nothing_of_it_is_loaded_while_it_is_off(vault: Path) -> None:
     """SEM-01"""
-    searches = "from obsidian_mcp.cli.main import run; import sys; assert run(['search', 'tyre wheel']) == 0;"
+    searches = (
+        "from obsidian_mcp.cli.main import run_command_line as run; import sys; "
+        "assert run(['search', 'tyre wheel']) == 0;"
+    )
     heavy = "{'numpy', 'onnxruntime', 'tokenizers', 'huggingface_hub', 'obsidian_mcp.core.semantic.meaning'}"
     subprocess.run([sys.executable, "-c", f"{searches} assert not {heavy} & sys.modules.keys()"], check=True)
 

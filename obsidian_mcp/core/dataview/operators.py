@@ -57,8 +57,8 @@ _BY_TYPES: dict[tuple[str, str, str], ApplyOperator] = {
     ("date", "-", "duration"): lambda left, right, _: shift(left, right.scale(-1.0), elapsed=True),
     ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
     ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),
-    ("duration", "+", "duration"): lambda left, right, _: normalize(left.plus(right)),
-    ("duration", "-", "duration"): lambda left, right, _: normalize(left.plus(right.scale(-1.0))),
+    ("duration", "+", "duration"): lambda left, right, _: normalize(left.add(right)),
+    ("duration", "-", "duration"): lambda left, right, _: normalize(left.add(right.scale(-1.0))),
     ("duration", "*", "number"): lambda left, right, _: normalize(left.scale(right)),
     ("number", "*", "duration"): lambda left, right, _: normalize(right.scale(left)),
     ("duration", "/", "number"): lambda left, right, _: normalize(

@@ -37,7 +37,7 @@ def ambiguous_name_error(raw: str, paths: Sequence[VaultPath]) -> AmbiguousName:
 def file_gone(path: str) -> NoteNotFound:
     """Return the error for a file that another program has taken since it was found."""
     return NoteNotFound(
-        f"There is no file {to_printable(path)!r} any more: another program has just moved or deleted "
-        "it. Look where it is now, and try again.",
+        f"There is no file {to_printable(path)!r} any more: another program has just moved or "
+        "deleted it. Look where it is now, and try again.",
         path=path,
     )

@@ -37,9 +37,9 @@ class ScannableIndex(Protocol):
 
     @property
     def freshness(self) -> Freshness: ...
-    def pending(self) -> Mapping[VaultPath, FileEntry]: ...
+    def pending_files(self) -> Mapping[VaultPath, FileEntry]: ...
     def step(self, patience: float, most: int, among: Sequence[FileEntry]) -> int: ...
-    def left_of(
+    def filter_pending(
         self, files: Iterable[tuple[VaultPath, FileEntry | None]]
     ) -> Sequence[tuple[VaultPath, FileEntry | None]]: ...
     def wait(
@@ -70,7 +70,7 @@ class PendingScan:
             while entries := self._not_in(weights):
                 if not self._weigh(entries, weigh, end, weights):
                     break
-        pending = self._indexer.pending().values()
+        pending = self._indexer.pending_files().values()
         weighed = {entry: weights[entry] for entry in pending if entry in weights}
         heaviest = max((weight for weight in weighed.values() if weight is not None), default=0)
         unsure = [entry for entry, weight in weighed.items() if weight is None]
@@ -84,7 +84,7 @@ class PendingScan:
         unmatched = weights.keys() - {*matches, *unsure}
         return (
             CURRENT
-            if unmatched.issuperset(self._indexer.pending().values())
+            if unmatched.issuperset(self._indexer.pending_files().values())
             else self._indexer.freshness
         )
 
@@ -108,7 +108,7 @@ class PendingScan:
 
     def _not_in(self, weights: Mapping[FileEntry, float | None]) -> list[FileEntry]:
         """Return the pending files that were not looked at as they are now."""
-        return [entry for entry in self._indexer.pending().values() if entry not in weights]
+        return [entry for entry in self._indexer.pending_files().values() if entry not in weights]
 
     def _weigh(
         self,
@@ -140,7 +140,7 @@ class PendingScan:
         awaited: Sequence[tuple[VaultPath, FileEntry | None]] = [
             (entry.path, entry) for entry in entries
         ]
-        while (awaited := self._indexer.left_of(awaited)) and time.monotonic() < end:
+        while (awaited := self._indexer.filter_pending(awaited)) and time.monotonic() < end:
             stored = 0
             with contextlib.suppress(Busy, Replaced):
                 stored = self._indexer.step(

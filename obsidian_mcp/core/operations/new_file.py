@@ -37,8 +37,8 @@ def plan_displacement(vault: Vault, created: VaultPath) -> PlannedChange:
         )
     if refused:
         warnings.append(
-            f"Links lead to the new note now in {list_places(refused)}, which the user's policy keeps "
-            "as they are."
+            f"Links lead to the new note now in {list_places(refused)}, which the user's policy "
+            "keeps as they are."
         )
     return PlannedChange(tuple(changed), warnings=tuple(warnings))
 

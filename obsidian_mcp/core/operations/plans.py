@@ -316,7 +316,8 @@ class Plans:
             by_path = plan.by_path
             if unknown := [path for path in paths if path not in by_path]:
                 raise InvalidArguments(
-                    f"The plan does not change {_join_names(unknown)}. It changes {_join_names(by_path)}.",
+                    f"The plan does not change {_join_names(unknown)}. It changes "
+                    f"{_join_names(by_path)}.",
                     argument="paths",
                 )
             states = {path: self.state(plan, path) for path in paths or by_path}

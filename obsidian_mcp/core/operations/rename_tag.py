@@ -73,7 +73,8 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
         warnings.append(f"Files that are not text keep the tag: {list_places(binary)}.")
     if large := vault.too_large():
         warnings.append(
-            f"Files that are too large to be read keep the tag where they have it: {list_places(large)}."
+            "Files that are too large to be read keep the tag where they have it: "
+            f"{list_places(large)}."
         )
     if not files and not broken:
         warnings = [f"Nothing has the tag #{old}. obsidian_tags lists the tags that there are."]

@@ -75,7 +75,8 @@ class _SourcePart:
             blocks.append(f"{_describe_limit(self.limit)}.")
         if self.group_limit is not None:
             blocks.append(
-                f'{_describe_limit(self.group_limit)} per group (if any "group by" options are supplied).'
+                f'{_describe_limit(self.group_limit)} per group (if any "group by" options are '
+                "supplied)."
             )
         return f"{self.title}:\n\n" + "\n".join(indent(block, "  ") + "\n" for block in blocks)
 

@@ -137,7 +137,7 @@ def test_a_program_reads_every_command_and_key_out_of_the_help(run: Run) -> None
 def test_help_and_errors_load_little() -> None:
     """HEADLESS-08: neither the tools nor the parser of notes."""
     code = (
-        "import sys; from obsidian_mcp.cli.main import run; run(['obsidian', 'eval', 'code=1']); "
+        "import sys; from obsidian_mcp.cli.main import run_command_line as run; run(['obsidian', 'eval', 'code=1']); "
         "sys.exit(any(name in sys.modules for name in ('mcp', 'pydantic', 'obsidian_mcp.core.note.parser')))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False, capture_output=True).returncode == 0

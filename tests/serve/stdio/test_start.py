@@ -138,7 +138,7 @@ def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
         "    open = stdio.Conversation(dispatcher, load, 1.0)\n"
         "    return 0\n"
         "stdio.run = run\n"
-        "from obsidian_mcp.cli.main import run as command\n"
+        "from obsidian_mcp.cli.main import run_command_line as command\n"
         "assert command(sys.argv[1:]) == 0\n"
         "dispatcher = kept\n"
         "hello = {'protocolVersion': '2025-06-18', 'capabilities': {}, 'clientInfo': {'name': 'x', 'version': '1'}}\n"
