@@ -195,7 +195,7 @@ def test_the_room_of_an_answer_is_counted_in_one_place() -> None:
         "core/search/first_pass.py:find_covering",
         "core/search/similar.py:near_duplicates",  # work that a call may take
         "core/search/groups.py:render_groups",  # what hits leave for the groups without hits
-        "tools/reading.py:_several",  # the last note is cut where it is full
+        "tools/reading.py:_read_several",  # the last note is cut where it is full
         "tools/plans.py:lines_of",  # the lines of a hunk, which is cut where it is full
     }
 

@@ -342,8 +342,8 @@ class Plans:
         """Raises: InvalidArguments, StaleEtag."""
         if stale := [path for path, state in states.items() if state == "stale"]:
             raise StaleEtag(
-                f"{_join_names(stale)} changed since the plan was made. Nothing was written; plan the "
-                "change again.",
+                f"{_join_names(stale)} changed since the plan was made. Nothing was written; plan "
+                "the change again.",
                 paths=stale[:NAMED],
             )
         chosen = [path for path, state in states.items() if state == "pending"]
@@ -383,8 +383,8 @@ def _check_covers(plan: Plan) -> None:
     )
     if further := sorted(map(normal_form, disks - plan.paths.keys())):
         raise StaleEtag(
-            f"Since the plan was made, {_join_names(further)} came to be changed too, as by a new link. "
-            "Nothing was written; plan the change again.",
+            f"Since the plan was made, {_join_names(further)} came to be changed too, as by a new "
+            "link. Nothing was written; plan the change again.",
             paths=further[:NAMED],
         )
 
