@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         def get(self, name: str = "", *, listed: bool = True) -> Vault:
             """The vault of this name, in step with its folder; the first one without a name.
             `listed` False: the caller needs no catalog, which need not be read then
-            (`Vault.named`). Raises: VaultNotFound."""
+            (`Vault.catalog_of`). Raises: VaultNotFound."""
 
         def warm(self) -> None:
             """Begin to open the default vault in the background."""

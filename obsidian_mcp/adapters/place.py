@@ -230,7 +230,7 @@ class DiskPlace(NamedTuple):
         )
 
     def stat_if_exists(self, disk: str) -> os.stat_result | None:
-        """Return the status of the file, None where nothing is. Raises as `real` does."""
+        """Return the status of the file, None where nothing is. Raises as `stat_file` does."""
         try:
             return self.stat_file(disk)
         except OSError as error:

@@ -201,7 +201,7 @@ class Dispatcher(ABC):
         return _peer(MODERN_VERSIONS[-1], meta.get(CLIENT_KEY), meta.get(CAPABILITIES_KEY))
 
     def serves(self, message: Message) -> bool:
-        """Whether `answer` answers a request of a peer; the SDK serves any other."""
+        """Whether `answer_message` answers a request of a peer; the SDK serves any other."""
         return message["method"] in _ANSWERED and "inputResponses" not in (
             message.get("params") or {}
         )

@@ -174,8 +174,8 @@ class Tool:
 
     @cached_property
     def published(self) -> dict[str, Any]:
-        """Its entry in the answer to `tools/list` (`offer.published`), but for the schema of
-        answers."""
+        """Its entry in the answer to `tools/list` (`offer.published_entries`), but for the schema
+        of answers."""
         hints = {
             "title": self.title,
             "readOnlyHint": self.read_only,

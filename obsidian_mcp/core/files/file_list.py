@@ -239,7 +239,7 @@ class FileList:
         return by_name
 
     def find_by_name(self, *filenames: str) -> tuple[VaultPath, ...]:
-        """As `Names.named`, for any of several file names."""
+        """As `Names.find_by_name`, for any of several file names."""
         by_name = self._by_name or self.paths_by_key()
         return tuple(
             sorted({path for name in filenames for path in by_name.get(name_key(name), ())})

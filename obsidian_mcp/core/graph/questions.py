@@ -38,7 +38,7 @@ def ask_indexer(
 def ask_whole_index(
     question: Callable[Concatenate[Q, Rows, P], T],
 ) -> Callable[Concatenate[Q, P], Answer[T]]:
-    """As `asked`, for a question whose answer is untrue while a file is not indexed: it waits
+    """As `ask_indexer`, for a question whose answer is untrue while a file is not indexed: it waits
     (INDEX-47)."""
     return ask_indexer(question, of_all=True)
 

@@ -19,7 +19,7 @@ def to_stored_path(path: str) -> str:
 
 
 def to_path(text: str) -> VaultPath:
-    """Return the path that `stored` has made storable."""
+    """Return the path that `to_stored_path` has made storable."""
     if text.startswith("/"):
         return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
     return VaultPath(text)

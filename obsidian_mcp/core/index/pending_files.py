@@ -269,8 +269,8 @@ class PendingFiles:
     def take(
         self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
     ) -> IndexBatch | None:
-        """The next batch, small at first (INDEX-15); None where others are at it. End it by `done`
-        or `release`."""
+        """The next batch, small at first (INDEX-15); None where others are at it. End it by
+        `finish_batch` or `release`."""
         with self.state:
             busy = self._taken | self._deferred
             gone = (

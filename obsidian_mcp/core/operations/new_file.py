@@ -78,7 +78,7 @@ def displaced_links(
     vault: Vault, created: VaultPath
 ) -> tuple[Mapping[VaultPath, FileContent], Iterable[rewrite.FileEdits], tuple[str, ...]]:
     """Return the files with such links, their edits, and a warning where nobody looked for them;
-    see `displaced`."""
+    see `plan_displacement`."""
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"

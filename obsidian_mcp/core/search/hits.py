@@ -20,7 +20,8 @@ MatchMode = Literal["smart", "exact"]
 FacetKind = Literal["relevance", "modified", "name", "path", "folder", "tag", "property"]
 
 NOT_SENT = {"sent": False}
-"""Metadata of a field for programs on this machine; `registry.plain` leaves it out of an answer."""
+"""Metadata of a field for programs on this machine; `registry.to_plain_json` leaves it out of an
+answer."""
 
 
 class Facet(NamedTuple):

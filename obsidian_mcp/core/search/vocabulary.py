@@ -30,7 +30,7 @@ class Vocabulary(NamedTuple):
     def plainly_containing(
         self, part: str, *, from_start: bool = True, to_end: bool = True
     ) -> list[str]:
-        """As `containing`; the words may have accents that `part` has not (SEARCH-32)."""
+        """As `words_containing`; the words may have accents that `part` has not (SEARCH-32)."""
         words = dict.fromkeys(_lines_with(self.words, part + "\n" * to_end, from_start=from_start))
         if len(self.accented) > 1:
             words |= dict.fromkeys(

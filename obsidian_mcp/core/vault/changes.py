@@ -259,7 +259,7 @@ class Changes:
         return place is not None and self._files.exists(place)
 
     def _step(self, operation: Operation, limit: int | None) -> Step:
-        """Return the journal's record of an operation; `limit` as in `Files.read`. Raises:
+        """Return the journal's record of an operation; `limit` as in `Files.read_file`. Raises:
         StaleEtag, StorageFailed."""
         if isinstance(operation, Create):
             return Step("create", operation.disk, after=operation.after)

@@ -111,7 +111,7 @@ class Folders:
 
     def check_new(self, path: VaultPath, what: str) -> None:
         """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as
-        `configured`."""
+        `configured_folder`."""
         if not self._policy.is_visible(path):
             raise self._policy.refused_setting(what)
 

@@ -185,7 +185,7 @@ class VaultFiles:
         return FileContent(entry, data)
 
     def read_text(self, entry: FileEntry) -> FileContent:
-        """As `read`, for text only. Raises: NotText."""
+        """As `read_content`, for text only. Raises: NotText."""
         content = self.read_content(entry)
         if not content.is_text:
             raise NotText(

@@ -48,7 +48,7 @@ class Dialect(ABC):
     """The path below which a mounted dialect serves; empty for one that has only `pages`."""
     pages: Mapping[str, str] = MappingProxyType({})
     """Single paths of a mounted dialect, exactly as a client sends them, such as
-    `/.well-known/security.txt`; with the one segment that `answer` gets for each."""
+    `/.well-known/security.txt`; with the one segment that `handle_request` gets for each."""
     key_advice = "Send one in the header X-Api-Key, or as Authorization: Bearer KEY."
     """What a client is told that came without a key that fits."""
     open_to_bridge = False
