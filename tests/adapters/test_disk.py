@@ -573,7 +573,7 @@ def test_nothing_replaces_what_appeared_in_the_last_moment(tmp_path: Path, monke
     disk = Disk(tmp_path)
     disk.create("a.md", b"a")
     disk.create("b.md", b"b")
-    monkeypatch.setattr(DiskPlace, "there", lambda _: False)
+    monkeypatch.setattr(DiskPlace, "exists", lambda _: False)
     with pytest.raises(NoteExists):
         disk.move("a.md", "b.md")
     with pytest.raises(NoteExists):
