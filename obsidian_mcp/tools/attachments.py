@@ -13,8 +13,8 @@ from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.headings import heading_for_link
-from obsidian_mcp.core.operations.new_file import displaced
-from obsidian_mcp.core.operations.referrers import listed
+from obsidian_mcp.core.operations.new_file import plan_displacement
+from obsidian_mcp.core.operations.referrers import list_places
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import to_printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
@@ -87,7 +87,7 @@ def attachments(
         embeds = [
             _describe(entry)
             for path in answer.value
-            if (entry := opened.at(path)) and media.is_attachment(entry.path)
+            if (entry := opened.entry_at(path)) and media.is_attachment(entry.path)
         ]
         incomplete = answer.notice
     else:
@@ -108,7 +108,7 @@ def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] |
     embedded, missing = [], []
     for reference in outgoing.value:
         embed = reference.link.kind == "embed"
-        entry = vault.at(reference.target) if reference.target is not None else None
+        entry = vault.entry_at(reference.target) if reference.target is not None else None
         if entry is not None and (embed or media.is_attachment(entry.path)):
             embedded.append(_describe(entry, reference.link.original))
         elif entry is None and embed:
@@ -266,7 +266,7 @@ def add_attachment(
     if bool(data) == bool(source):
         raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
     content = app.read_outside(source, MOST_ADDED) if source else _decode(data)
-    with opened.changing():
+    with opened.lock_changes():
         source_path = opened.find(note).path if note else ""
         target, entry = _free(opened, _target(opened, name, source_path), content)
         path, disk = opened.catalog.spell_path(target)
@@ -289,10 +289,10 @@ def _taken_over_warnings(vault: Vault, path: VaultPath) -> list[str]:
     name (RENAME-04)."""
     if not vault.catalog.find_by_name(path.rpartition("/")[2]):
         return []
-    links = displaced(vault, path)
+    links = plan_displacement(vault, path)
     if not links.rewritten:
         return [*links.warnings]
-    changed = listed([file.path for file in links.rewritten])
+    changed = list_places([file.path for file in links.rewritten])
     lead = f"Links to another file of this name lead to the new one now, in {changed}."
     return [f"{lead} Undo this and choose another name, or give those links the path."]
 
@@ -321,7 +321,7 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
         folder = vault.settings.attachment_folder.strip()
         if folder == "." or folder.startswith("./"):
             folder = f"{parent(note)}/{folder.removeprefix('.').strip('/')}"
-        folder = vault.folders.configured(folder, FOLDER_OF_ATTACHMENTS)
+        folder = vault.folders.configured_folder(folder, FOLDER_OF_ATTACHMENTS)
         if folder.strip("/"):
             path = vault.catalog.parse(f"{folder.strip('/')}/{path}")
             vault.folders.check_new(path, FOLDER_OF_ATTACHMENTS)
@@ -337,8 +337,12 @@ def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, Fil
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path
         disk = vault.catalog.spell_path(candidate)[1]
         vault.check_target(disk)
-        entry = vault.at(candidate)
-        if entry is not None and entry.size == len(content) and vault.read(entry).data == content:
+        entry = vault.entry_at(candidate)
+        if (
+            entry is not None
+            and entry.size == len(content)
+            and vault.read_content(entry).data == content
+        ):
             return entry.path, entry
         if entry is None and not vault.files.exists(disk):
             return candidate, None

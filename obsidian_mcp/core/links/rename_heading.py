@@ -19,7 +19,7 @@ from obsidian_mcp.core.note.headings import HeadingIndex, heading_for_link, head
 from obsidian_mcp.core.note.links import decode
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.subpath import id_span, segments
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.text import Span
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import InvalidName
@@ -27,7 +27,7 @@ from obsidian_mcp.errors import InvalidName
 from .link_spans import CardPath, LocatedLink, Referrer, Unwritable
 from .resolve import resolve
 from .rewrite import FileEdits, file_edits, is_percent_encoded, order_edits
-from .write_link import encode_destination, is_balanced, wiki_holds
+from .write_link import encode_destination, is_balanced, is_wikilink_target
 
 _MARKS = re.compile(r"(#{1,6})[ \t]+")
 _BLOCK_ID = re.compile(r"[A-Za-z0-9-]+")
@@ -135,7 +135,7 @@ class _HeadingOutline:
         """The heading under which each heading stands; None for those at the top."""
         parents: list[int | None] = []
         above: list[int] = []
-        for number, heading in enumerate(checked(self.headings)):
+        for number, heading in enumerate(check_each(self.headings)):
             while above and self.headings[above[-1]].level >= heading.level:
                 above.pop()
             parents.append(above[-1] if above else None)
@@ -159,7 +159,7 @@ class _HeadingOutline:
         goal = chain[-1]
         if self._leads(written, goal):
             return written if self.at in chain else None
-        above = self._above(goal)
+        above = self._parent_headings(goal)
         for first in range(len(above), -1, -1):  # with as few of the headings above as possible
             longer = [self._show(n) for n in (*above[first:], goal)]
             if self._leads(longer, goal):
@@ -177,7 +177,7 @@ class _HeadingOutline:
     def _show(self, number: int) -> str:
         return heading_for_link(self.text if number == self.at else self.headings[number].text)
 
-    def _above(self, number: int) -> list[int]:
+    def _parent_headings(self, number: int) -> list[int]:
         """Return the headings under which a heading stands, from the top."""
         above: list[int] = []
         parent = self._parents[number]
@@ -202,7 +202,7 @@ def _plan(
 
     def rewrite_card(card: CardPath) -> list[Edit]:
         subpath = card.subpath
-        if subpath is None or names.at(card.path.value) != path:
+        if subpath is None or names.path_at(card.path.value) != path:
             return []
         before = segments(subpath.value)
         after = recall(before) if before else None
@@ -264,7 +264,9 @@ def _rewrite_link(place: LocatedLink, rename_segments: RenameSegments) -> list[E
             "It is written with escapes that hide where its parts end. Change it by hand."
         )
     is_displayed = link.display is not None
-    if link.style == "wiki" and not wiki_holds("#" + "#".join(after), displayed=is_displayed):
+    if link.style == "wiki" and not is_wikilink_target(
+        "#" + "#".join(after), displayed=is_displayed
+    ):
         # In names of headings brackets compare as spaces.
         after = [part.translate(_SQUARE).strip() for part in after]
     if len(after) == len(before):

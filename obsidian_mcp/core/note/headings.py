@@ -8,8 +8,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from obsidian_mcp.core.text.call import checked
-from obsidian_mcp.core.text.text import printable
+from obsidian_mcp.core.text.call import check_each
+from obsidian_mcp.core.text.text import to_printable
 
 _SPACED = re.compile(r"[!\"#$%&()*+,.:;<=>?@^`{|}~/\[\]\\\r\n]")
 _LINK_BREAKING = re.compile(r"%%|\[\[|\]\]|[:#|^\\\r\n]")
@@ -20,7 +20,7 @@ DEEPEST: Final = 6
 def heading_key(text: str) -> str:
     """Return the form in which headings and the parts of a subpath compare (the app's
     `stripHeading`)."""
-    return " ".join(_SPACED.sub(" ", printable(text)).split()).lower()
+    return " ".join(_SPACED.sub(" ", to_printable(text)).split()).lower()
 
 
 def heading_for_link(text: str) -> str:
@@ -40,7 +40,7 @@ class HeadingIndex:
         because they start no section."""
         self._numbers: dict[tuple[int, str], list[int]] = {}
         """By level and key, ascending."""
-        for number, heading in enumerate(checked(headings)):
+        for number, heading in enumerate(check_each(headings)):
             self._numbers.setdefault(heading, []).append(number)
 
     def chain(self, parts: Sequence[str]) -> list[int] | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.parser import Frontmatter
-from obsidian_mcp.core.text.call import checked
+from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.text import Lines, Span
 
 from . import blocks, inline
@@ -107,7 +107,7 @@ class Note:
         or a higher rank."""
         ends = [len(self.body)] * len(self.outline)
         open_sections: list[int] = []
-        for number, heading in enumerate(checked(self.outline)):
+        for number, heading in enumerate(check_each(self.outline)):
             while open_sections and self.outline[open_sections[-1]].level >= heading.level:
                 ends[open_sections.pop()] = heading.span.start
             open_sections.append(number)
@@ -117,12 +117,12 @@ class Note:
     def blocks_by_id(self) -> dict[str, Span]:
         """Return the blocks by their ids in lower case: of equal ids the last block (semantics
         2.3)."""
-        return {block.id.lower(): block.span for block in checked(self.block_ids)}
+        return {block.id.lower(): block.span for block in check_each(self.block_ids)}
 
     @cached_property
     def definitions_by_id(self) -> dict[str, Span]:
         """Return the definitions of footnotes by id: of equal ids the first (semantics 2.4)."""
-        return {note.id: note.span for note in checked(self.footnotes[::-1])}
+        return {note.id: note.span for note in check_each(self.footnotes[::-1])}
 
     @property
     def all_tags(self) -> list[str]:
