@@ -59,11 +59,11 @@ class HttpConfig(Immutable):
         self.open_bridge: Final = False
         """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends
         none."""
-        self.max_body: Final = _whole(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
+        self.max_body: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
         """Bytes of a request body (contract 000: 1 MiB)."""
-        self.max_envelope: Final = _whole(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
+        self.max_envelope: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
         """Bytes of a request body in the dialect of contract 001."""
-        self.rate_limit: Final = _whole(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
+        self.rate_limit: Final = _whole_number(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
         """Requests per minute from one address; 0 = no limit."""
         self.public_url: Final = _url(env, "OBSIDIAN_MCP_PUBLIC_URL")
         """Address below which the notes are published, for the profile `research`; empty = they are
@@ -90,9 +90,9 @@ class AppConfig(Immutable):
         the vault open."""
         self.program: Final = _text(env, "CLI")
         """The `obsidian` command; empty = where the app puts it."""
-        self.assume_running: Final = _flag(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
+        self.assume_running: Final = _is_set(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
         """Do not look for the app's process: it runs where this program cannot see it."""
-        self.allow_eval: Final = allow_eval or _flag(env, "OBSIDIAN_MCP_ALLOW_EVAL")
+        self.allow_eval: Final = allow_eval or _is_set(env, "OBSIDIAN_MCP_ALLOW_EVAL")
         """Whether a client may run JavaScript in the app."""
         self.environment: Final[Mapping[str, str]] = env
         """Of this process; the command gets it."""
@@ -215,7 +215,7 @@ class Config(FoldersConfig):
         """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
         self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
         """Of the endpoint that embeds notes, where it needs one."""
-        self.read_only: Final = read_only or _flag(env, "OBSIDIAN_MCP_READ_ONLY")
+        self.read_only: Final = read_only or _is_set(env, "OBSIDIAN_MCP_READ_ONLY")
         self.scope: Final = scope or _text(env, "SCOPE")
         """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
         whole vault."""
@@ -263,7 +263,7 @@ def _choice(name: str, chosen: str, *choices: ChosenWord) -> ChosenWord:
     )
 
 
-def _flag(env: Mapping[str, str], name: str) -> bool:
+def _is_set(env: Mapping[str, str], name: str) -> bool:
     return env.get(name, "0").strip().lower() not in ("", "0", "false", "no")
 
 
@@ -280,7 +280,7 @@ def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
 
 
-def _whole(env: Mapping[str, str], name: str, default: int, least: int) -> int:
+def _whole_number(env: Mapping[str, str], name: str, default: int, least: int) -> int:
     text = env.get(name, "").strip() or str(default)
     if not (text.isascii() and text.isdigit() and int(text) >= least):
         raise InvalidArguments(f"{name} is {text!r}; it must be a whole number from {least} on.")

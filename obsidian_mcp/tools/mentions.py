@@ -10,8 +10,8 @@ from typing import Annotated
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.operations import bulk, mentions
-from obsidian_mcp.core.operations.new_file import allowed
-from obsidian_mcp.core.operations.referrers import listed
+from obsidian_mcp.core.operations.new_file import split_allowed
+from obsidian_mcp.core.operations.referrers import list_places
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.planned_change import PlannedChange
@@ -66,7 +66,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     page = _page(vault, entry, names, only, offset)
     linker = mentions.MentionLinker(vault.catalog, vault.settings, entry.path, names)
     links = _link_notes(vault, linker, page.notes, skips=not only)
-    changed, refused = allowed(vault, links.rewritten)
+    changed, refused = split_allowed(vault, links.rewritten)
     if only or not changed:
         changed, refused = links.rewritten, []  # the change is refused as a whole
     reasons: dict[str, Sequence[str]] = {
@@ -77,7 +77,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
         "These notes could not be read": links.unread,
     }
     warnings = [
-        f"{reason}; left as they are: {listed(places)}."
+        f"{reason}; left as they are: {list_places(places)}."
         for reason, places in reasons.items()
         if places
     ]
@@ -103,7 +103,9 @@ def _page(
     """Return the notes to look through: those that have a name, or of `only`, from an offset on."""
     if not only:
         return mentions.notes_with(vault, entry, names, offset)
-    chosen = [note for note in bulk.selected(vault, only, "").entries if note.path != entry.path]
+    chosen = [
+        note for note in bulk.select_files(vault, only, "").entries if note.path != entry.path
+    ]
     notes = chosen[offset : offset + mentions.MOST_FILES]
     return mentions.NamingNotes(notes, len(chosen) - offset - len(notes))
 
@@ -152,7 +154,7 @@ def _explain_nothing(
     """Return what to say where no note mentions it; `is_part`: others were not looked through,
     `is_named`: the caller named the notes."""
     where = "None of these notes mentions" if is_part else "No other note mentions"
-    sentences = [f"{where} it without a link, by the names {listed(names)}."]
+    sentences = [f"{where} it without a link, by the names {list_places(names)}."]
     if vault.settings.ignore_filters and not is_named:
         sentences.append(
             "Files that the user excludes in the app are not looked through; names can give them."

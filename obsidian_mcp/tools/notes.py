@@ -117,7 +117,7 @@ def create_note(
 
 def _warn_of_namesake(vault: Vault, path: VaultPath) -> list[str]:
     """Return a warning where another file has the name of a new one."""
-    same_name = vault.catalog.named(path.rpartition("/")[2])
+    same_name = vault.catalog.find_by_name(path.rpartition("/")[2])
     namesakes = [namesake for namesake in same_name if namesake != path]
     if not namesakes:
         return []

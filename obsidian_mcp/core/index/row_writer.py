@@ -11,7 +11,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
 from . import search_document
-from .columns import stored
+from .columns import to_stored_path
 from .database import Connection
 from .facts import Facts
 from .rows import TABLES
@@ -48,7 +48,7 @@ class RowWriter:
         entry, facts_ = record.entry, record.facts
         stat = (disk_column(entry), entry.size, entry.mtime_ns)
         earlier = self._connection.execute(
-            "SELECT id, size, digest FROM files WHERE path = ?", (stored(entry.path),)
+            "SELECT id, size, digest FROM files WHERE path = ?", (to_stored_path(entry.path),)
         ).fetchone()
         file, size, digest = earlier or (0, None, None)
         if earlier and record.digest and (size, digest) == (entry.size, record.digest):
@@ -71,7 +71,7 @@ class RowWriter:
                 "VALUES (?, ?, ?, ?, ?, ?, ?)"
             )
             file = self._connection.execute(
-                sql, (stored(entry.path), *stat, *stored_cells)
+                sql, (to_stored_path(entry.path), *stat, *stored_cells)
             ).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
@@ -79,13 +79,13 @@ class RowWriter:
             # of a file without facts, an exact search looks at the text itself
             facts_.content
             if facts_.content.name
-            else search_document.compose(stored(entry.path), "", truncated=True)
+            else search_document.compose(to_stored_path(entry.path), "", truncated=True)
         )
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:
         earlier = self._connection.execute(
-            "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (stored(path),)
+            "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (to_stored_path(path),)
         ).fetchone()
         if earlier is None:
             return
@@ -105,7 +105,7 @@ class RowWriter:
         return bool(self._stale or self._contents)
 
 
-def looked_at(stat: Stat, disk: str) -> DiskFile | None:
+def to_disk_file(stat: Stat, disk: str) -> DiskFile | None:
     """Return a file as it is now; None where it is none of the vault's."""
     try:
         return stat(disk)
@@ -115,7 +115,7 @@ def looked_at(stat: Stat, disk: str) -> DiskFile | None:
 
 def is_there(stat: Stat, entry: FileEntry) -> bool:
     """Whether a file is as its entry says."""
-    return looked_at(stat, entry.disk) == entry.disk_file
+    return to_disk_file(stat, entry.disk) == entry.disk_file
 
 
 def disk_column(entry: FileEntry) -> bytes | None:

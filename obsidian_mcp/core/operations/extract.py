@@ -37,10 +37,10 @@ from .joined_text import find_inserted, join
 from .mistaken_links import warn_of_mistaken_links
 from .new_file import displaced_links
 from .referrers import (
-    applied,
+    apply_file_edits,
+    find_linking_files,
     linked_headings,
-    linking,
-    listed,
+    list_places,
     referrers_of,
     unread_links,
 )
@@ -81,7 +81,9 @@ def extract(
     warnings += links.warnings
     remaining, needed = _remaining(vault, extraction, links.in_source, left, before.text.newline)
     if needed:
-        warnings.append(f"Without text now, and kept because links lead there: {listed(needed)}.")
+        warnings.append(
+            f"Without text now, and kept because links lead there: {list_places(needed)}."
+        )
     own_files, created = [rewritten(before, remaining)], []
     if there is None:
         data = _new_note(text, parsed.body, before.text.newline)
@@ -134,7 +136,7 @@ def _text_of_part(extraction: Extraction, newline: str) -> tuple[str, list[str]]
     each link for which that is not possible."""
     parsed = extraction.parsed
     own = extraction.own_edits(link_spans.read_note_referrer(extraction.source, parsed))
-    text = _moved(parsed.body, extraction.span, own.edits, extraction.footnotes, newline)
+    text = _moved_text(parsed.body, extraction.span, own.edits, extraction.footnotes, newline)
     return text, [
         f"{skipped.original} was left as it is. {skipped.reason}" for skipped in own.skipped
     ]
@@ -159,7 +161,7 @@ def _plan_links(
     """Plan the edits of links elsewhere that lead into the part, and, where its note `is_new`, of
     links that would lead to that one instead of to another of its name (RENAME-04)."""
     source, target = extraction.source, extraction.target
-    files = {source, *linking(vault, [source])} if update_links else set()
+    files = {source, *find_linking_files(vault, [source])} if update_links else set()
     contents, referrers = referrers_of(vault, files)
     planned = list(extraction.others_edits(referrers))
     warnings: Sequence[str] = ()
@@ -171,7 +173,7 @@ def _plan_links(
     return _LinkPlan(
         in_source=here.get(source, ()),
         in_target=here.get(target, ()),
-        rewriting=applied(contents, elsewhere),
+        rewriting=apply_file_edits(contents, elsewhere),
         warnings=warnings,
     )
 
@@ -200,7 +202,7 @@ def _remaining(
             settings=vault.settings,
             embed=left == "embed",
         )
-    left_edit = _left(body, span, link, kept_footnotes)
+    left_edit = _part_replacement(body, span, link, kept_footnotes)
     gone = footnotes.removals(body, notes.removed)
     linked = linked_headings(vault, extraction.source, parsed)
     emptied = remove_emptied_sections(
@@ -218,7 +220,7 @@ def _new_note(text: str, body: str, newline: str) -> bytes:
     return (edits.adapt_line_ends(text, body) + ending).encode("utf-8", "surrogateescape")
 
 
-def _moved(
+def _moved_text(
     body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Division, newline: str
 ) -> str:
     """The text of a part with its footnotes."""
@@ -309,11 +311,13 @@ def _target(
             raise InvalidArguments(
                 "A part without a heading needs into: the name of the note.", argument="into"
             )
-    folder = "" if "/" in name else vault.folders.for_notes(vault.settings, parent(source.path))
+    folder = (
+        "" if "/" in name else vault.folders.folder_for_notes(vault.settings, parent(source.path))
+    )
     path, disk = vault.catalog.new_path(f"{folder}/{name}" if folder else name)
     if folder:
         vault.folders.check_new(path, FOLDER_OF_NEW_NOTES)
-    entry_there = vault.at(path) or vault.look_for(disk)
+    entry_there = vault.entry_at(path) or vault.look_for(disk)
     if entry_there is not None:
         raise NoteExists(
             f"{str(path)!r} exists already. Name it as the target to add to it, or give another "
@@ -324,7 +328,7 @@ def _target(
     return path, disk, None
 
 
-def _left(body: str, span: Span, text: str, kept: str) -> Edit:
+def _part_replacement(body: str, span: Span, text: str, kept: str) -> Edit:
     """What takes the part's place: the `text` of a link, if any, and the footnotes that are
     `kept`."""
     newline = edits.newline_of(body, "")

@@ -25,8 +25,8 @@ from obsidian_mcp.core.query.parser import quote_phrase
 from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.text.analysis import phrase
-from obsidian_mcp.core.text.call import checked, checkpoint
-from obsidian_mcp.core.text.text import Span, printable
+from obsidian_mcp.core.text.call import check_each, checkpoint
+from obsidian_mcp.core.text.text import Span, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -66,7 +66,7 @@ def names_of(vault: Vault, entry: FileEntry) -> list[str]:
     names = [basename(entry.path)]
     if is_note(entry.path):
         names += parser.parse(vault.read_text(entry).text.body).aliases
-    return [name for name in dict.fromkeys(map(printable, names)) if len(name) > 1]
+    return [name for name in dict.fromkeys(map(to_printable, names)) if len(name) > 1]
 
 
 class NamingNotes(NamedTuple):
@@ -109,13 +109,13 @@ def unlinked_mentions(
     for note in notes:
         checkpoint()
         try:
-            body = printable(vault.read_text(note).text.body)
+            body = to_printable(vault.read_text(note).text.body)
         except AppError:  # gone or unreadable since the search
             continue
-        yield from in_note(note.path, parser.parse(body), names)
+        yield from mentions_in_note(note.path, parser.parse(body), names)
 
 
-def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
+def mentions_in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     """Return the mentions in one note, in the order of its text."""
     body = note.body
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
@@ -138,7 +138,7 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     occurrence = []
     by_length = sorted(names, key=len, reverse=True)
     for name in by_length:  # a shorter name inside a longer one is no mention of its own
-        for match in checked(phrase(name, match_case=False).finditer(body)):
+        for match in check_each(phrase(name, match_case=False).finditer(body)):
             start, end = match.span()
             if closed.find(1, start, end) < 0:
                 closed[start:end] = b"\1" * (end - start)
@@ -147,7 +147,7 @@ def in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
     contexts: dict[int, str] = {}
     fields: dict[int, list[Span]] = {}
     mentions = []
-    for match in checked(sorted(occurrence, key=lambda match: match.start())):
+    for match in check_each(sorted(occurrence, key=lambda match: match.start())):
         line = note.lines.line(match.start())
         start = note.lines.starts[line]
         if line not in contexts:
@@ -205,12 +205,12 @@ class MentionLinker:
         Mentions stay where the link would not be read as one or change a heading or how other
         text is read (LINK-32). Raises: InvalidName.
         """
-        before = parser.parse(printable(body))
-        mentions = in_note(path, before, self.names)
+        before = parser.parse(to_printable(body))
+        mentions = mentions_in_note(path, before, self.names)
         if not mentions:
             return Linked(body, 0, [])
         written = cache(partial(self._spellings, path))
-        spellings = [list(written(mention.span.slice(body))) for mention in checked(mentions)]
+        spellings = [list(written(mention.span.slice(body))) for mention in check_each(mentions)]
         for _ in range(ATTEMPTS):
             chosen = [
                 (mention, spelling)
@@ -218,7 +218,7 @@ class MentionLinker:
                 if spelling
             ]
             after = apply(body, [Edit(mention.span, spelling[0]) for mention, spelling in chosen])
-            note = parser.parse(printable(after))
+            note = parser.parse(to_printable(after))
             failed, further_links = self._check_links(path, before, note, chosen)
             if not failed:
                 if (*before.links,) != further_links or _elements(before) != _elements(note):
@@ -255,7 +255,7 @@ class MentionLinker:
             old.line for old, new in outlines if heading_key(old.text) != heading_key(new.text)
         }
         failed = []
-        for (mention, spelling), place in checked(zip(chosen, places, strict=True)):
+        for (mention, spelling), place in check_each(zip(chosen, places, strict=True)):
             link = links.pop(Span(place, place + len(spelling[0])), None)
             is_read = (
                 link is not None

@@ -101,10 +101,10 @@ class Vault(VaultFiles):
         if self._indexer is None:
             with self._beginning:
                 if self._indexer is None:
-                    self._indexer = self._begun()
+                    self._indexer = self._start_indexer()
         return self._indexer
 
-    def _begun(self) -> Indexer:
+    def _start_indexer(self) -> Indexer:
         from obsidian_mcp.core.index.facts import BODY_LIMIT
         from obsidian_mcp.core.index.indexer import Indexer
 
@@ -192,7 +192,7 @@ class Vault(VaultFiles):
         )
 
     def _read_bytes(self, entry: FileEntry) -> bytes:
-        return self.files.read(entry.disk)
+        return self.files.read_file(entry.disk)
 
     @cached_property
     def periodic(self) -> PeriodicNames:
@@ -201,11 +201,11 @@ class Vault(VaultFiles):
         from obsidian_mcp.core.periodic.names import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
-            return self.at(path) or self.look_for(self.catalog.spell_path(path)[1])
+            return self.entry_at(path) or self.look_for(self.catalog.spell_path(path)[1])
 
         return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
-    def kept(self, kind: Callable[[Vault], Kept]) -> Kept:
+    def get_or_make(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use."""
         companion = self._kept.get(kind)
         return cast(
@@ -242,7 +242,7 @@ class Vault(VaultFiles):
             raw = self._read_uri(raw)
         if not self._listing.is_known:
             last = raw.rpartition("/")[2]
-            if (entry := self.named(last, last + NOTE_EXTENSION).find(raw)) is not None:
+            if (entry := self.catalog_of(last, last + NOTE_EXTENSION).find(raw)) is not None:
                 return entry, None
             self.refresh()
         with self.lock:
@@ -250,7 +250,7 @@ class Vault(VaultFiles):
             if entry is not None:
                 is_path = "/" in raw or raw.lower().endswith(TEXT_EXTENSIONS)
                 if is_path and raw not in (entry.path, entry.disk):
-                    entry = self._exactly(raw, entry)
+                    entry = self._require_exact(raw, entry)
                 return entry, None
         if (target := link_target(raw)) is not None:
             return self.resolve(target)
@@ -283,7 +283,7 @@ class Vault(VaultFiles):
 
             raise not_found(self.catalog, path, answer.freshness.notice)
 
-    def _exactly(self, raw: str, entry: FileEntry) -> FileEntry:
+    def _require_exact(self, raw: str, entry: FileEntry) -> FileEntry:
         """Return the file of exactly this path, which may have appeared a moment ago, where `entry`
         has an equal or a longer one (NAME-03, NAME-06)."""
         with suppress(AppError):
@@ -294,7 +294,7 @@ class Vault(VaultFiles):
                 if (
                     self._listing.is_visible(disk)
                     and self.files.stat(disk)
-                    and self.files.spelled([disk])
+                    and self.files.filter_exact_spellings([disk])
                 ):
                     self._listing.look_at(disk)
                     return self.catalog.on_disk(disk) or entry
@@ -311,15 +311,15 @@ class Vault(VaultFiles):
     # -- changing
     # ----------------------------------------------------------------------------------------------
 
-    def changing(self) -> AbstractContextManager[None]:
+    def lock_changes(self) -> AbstractContextManager[None]:
         """Hold the lock on changes; see `Changes.changing`."""
-        return self._changes.changing()
+        return self._changes.lock_changes()
 
     def recover(self) -> None:
         """Take back what a process that died has left half done (SAFE-03). Raises: AppError where
         that fails."""
-        if self.journal.unfinished():
-            with self.changing():
+        if self.journal.list_unfinished():
+            with self.lock_changes():
                 pass
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
@@ -360,16 +360,16 @@ class Vault(VaultFiles):
         one is merged with what happened since. Raises: StaleEtag, NotText, and what `change`
         raises, with nothing written.
         """
-        from .rewritten import edited
+        from .rewritten import edit_content
 
         version = partial(self.journal.version, entry.disk)
         if dry_run:
-            planned = edited(self.read_note(entry), change, etag, version)
+            planned = edit_content(self.read_note(entry), change, etag, version)
             self.check(tool, [planned.operation])
             return planned
         for attempt in self.attempts():
             with attempt.lock:
-                edited_note = edited(self.read_note(entry), change, etag, version)
+                edited_note = edit_content(self.read_note(entry), change, etag, version)
                 is_changed = edited_note.after.data != edited_note.before.data
                 if not is_changed or attempt.commit(tool, [edited_note.operation]):
                     break

@@ -87,7 +87,9 @@ def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bo
     if inside:
         vault.folders.describe_folder(inside)
     prefix = name_key(inside) + "/" if inside else ""
-    tagged = {occurrence.path for occurrence in vault.graph.tagged(tag).value} if tag else None
+    tagged = (
+        {occurrence.path for occurrence in vault.graph.files_with_tag(tag).value} if tag else None
+    )
     return lambda entry: (
         name_key(entry.path).startswith(prefix) and (tagged is None or entry.path in tagged)
     )
@@ -187,7 +189,9 @@ def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
     entry = opened.find(note)
     notice = _notice(opened)
     linked = {
-        link.target for link in opened.graph.outgoing(entry.path).value if link.target is not None
+        link.target
+        for link in opened.graph.outgoing_links(entry.path).value
+        if link.target is not None
     }
     linked |= {link.source for link in opened.graph.backlinks(entry.path).value}
     reasons = _connection_reasons(opened, entry)
@@ -235,7 +239,7 @@ def _connection_reasons(vault: Vault, note: FileEntry) -> dict[str, list[str]]:
             reasons[str(entry.path)] = ["its name is in the text"]
     for tag in dict.fromkeys(tag.name for tag in core_note.parse(body).tags):
         report_progress(0, 0, "Comparing tags")
-        for occurrence in vault.graph.tagged(tag).value:
+        for occurrence in vault.graph.files_with_tag(tag).value:
             reasons.setdefault(str(occurrence.path), []).append(f"#{tag}")
     for near in vault.graph.neighbours(note.path, 2).value:
         if near.distance == 2:
@@ -254,7 +258,7 @@ def clean_up_note(app: App, note: NoteName, vault: PromptVault = "") -> str:
     notice = _notice(opened)
     broken = [
         link.link.original
-        for link in opened.graph.outgoing(entry.path).value
+        for link in opened.graph.outgoing_links(entry.path).value
         if link.target is None
     ]
     uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[
