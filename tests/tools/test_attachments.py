@@ -455,7 +455,7 @@ def test_a_pdf_that_takes_long_ends_with_the_call(app: App, basic: Path) -> None
     with call_with(limit=Deadline(1)), pytest.raises(OperationTimeout):
         ask(app, name="slow.pdf")
 
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < 6  # without the limit: 10 s and more
     assert media_workers() == []
 
 

@@ -361,12 +361,12 @@ def test_a_note_that_changes_while_the_links_are_planned_gets_them_in_its_new_te
 def test_very_many_mentions_in_one_note_are_linked_in_time(opened: Opened, piece: str, count: int) -> None:
     """LINK-31, TOOL-09"""
     app = opened({"Anna.md": ANNA, "Long.md": piece * count})
-    with limit_call(7):
+    with limit_call(30):
         assert run(app, "link_mentions", name="Anna")["linked"] == count
 
 
 def test_very_many_cells_are_linked_in_time(opened: Opened) -> None:
     """LINK-31, TOOL-09"""
     app = opened({"Anna.md": ANNA, "Long.md": "|a|b|\n|-|-|\n" + "|anna|Anna|\n" * 3_000})
-    with limit_call(7):
+    with limit_call(30):
         assert run(app, "link_mentions", name="Anna")["linked"] == 6_000

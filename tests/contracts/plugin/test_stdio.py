@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from obsidian_mcp.contracts.plugin.client import LIST_SECONDS
 from tests.conftest import FIXTURES, app_on
 from tests.contracts.plugin.plugin_server import CONTENT, READ, WRITE, Answer, PluginServer
 from tests.serve.raw import MODERN, Message, RawServer, notification, request, tool_call
@@ -27,6 +28,10 @@ CHANGED = "notifications/tools/list_changed"
 def plugin() -> Iterator[PluginServer]:
     with PluginServer() as running:
         yield running
+
+
+SOON = 8.0
+"""Seconds that leave room for a busy machine; a call that hangs takes 10 s."""
 
 
 def hasty(plugin: PluginServer, *arguments: str) -> RawServer:
@@ -409,7 +414,7 @@ def test_a_plugin_that_is_slow_to_list_does_not_keep_the_client_waiting(plugin: 
         server.initialize()
         started = time.monotonic()
         assert listed(server) == []
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < SOON
         release.set()
         plugin.on_list = lambda: None
         wait_for_tools(server, {"read_note", "write_note"})
@@ -427,7 +432,7 @@ def test_the_end_of_input_ends_the_bridge_while_the_plugin_is_down(plugin: Plugi
         started = time.monotonic()
 
         assert ended(server) == 0
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < SOON
 
 
 def test_the_end_of_input_ends_the_bridge_while_a_look_at_the_plugin_hangs(plugin: PluginServer) -> None:
@@ -445,7 +450,7 @@ def test_the_end_of_input_ends_the_bridge_while_a_look_at_the_plugin_hangs(plugi
         started = time.monotonic()
 
         assert ended(server) == 0
-        assert time.monotonic() - started < 4
+        assert time.monotonic() - started < LIST_SECONDS
         release.set()
 
 
@@ -479,7 +484,7 @@ def test_a_cancelled_call_is_not_answered_and_holds_up_nothing(plugin: PluginSer
         assert called(server, "read_note", path="x")["result"]["content"] == CONTENT
         started = time.monotonic()
         assert ended(server) == 0
-        assert time.monotonic() - started < 5
+        assert time.monotonic() - started < SOON
         release.set()
 
 

@@ -104,7 +104,7 @@ def test_of_a_very_long_block_the_first_and_last_lines_tell_what_parts_it_from_t
     """EDIT-10, SAFE-17: all of its lines take seconds and half a gigabyte to read"""
     body = ("| a |\n|---|\n" if block[0] == "|" else "") + block * 300_000
 
-    with call_with(limit=Deadline(2)):
+    with call_with(limit=Deadline(4)):
         assert insert_text(body, content) == body + "\n" * parts + content
 
 

@@ -353,9 +353,12 @@ def test_a_long_note_takes_time_that_grows_with_its_length_only(query: str, long
 def test_a_word_is_looked_for_at_more_than_two_hundred_megabytes_a_second() -> None:
     file = Document("big.md", ("Plain prose, a Straße and 東京 now and then. " * 50 + "\n") * 2_000)
     matcher = Matcher(parse("zebra"))
-    start = time.process_time()
-    assert not matcher.matches(file)
-    assert time.process_time() - start < len(file.text) / 200e6  # measured: 1000e6
+    seconds = []
+    for _ in range(5):  # the best of them is one that no other program has slowed down
+        start = time.process_time()
+        assert not matcher.matches(file)
+        seconds.append(time.process_time() - start)
+    assert min(seconds) < len(file.text) / 200e6  # measured: 1000e6
 
 
 def test_at_most_a_hundred_thousand_places_are_shown() -> None:

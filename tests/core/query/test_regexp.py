@@ -107,7 +107,7 @@ def test_an_expression_that_runs_away_is_stopped_after_its_time(
         with pytest.raises(OperationTimeout) as stopped:
             search(text)
         assert source in stopped.value.message
-        assert time.process_time() - start < 1
+        assert time.process_time() - start < 5  # without the limit it would take years
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_expressions_that_would_grow_without_bound_are_refused_at_once(source: s
     start = time.process_time()
     with pytest.raises(InvalidRegExp):
         translate(source)
-    assert time.process_time() - start < 1
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("digit", "0123456789")

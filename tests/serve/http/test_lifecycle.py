@@ -170,7 +170,7 @@ def test_calls_in_flight_are_answered_before_the_end(app: App, gate: Gate) -> No
 
 def test_an_event_stream_does_not_hold_up_the_end(app: App) -> None:
     """LIFE-02"""
-    with serving(app) as url:
+    with serving(app, drain=19) as url:
         session = begin_session(url)
         stream = connect(url)
         stream.sendall(
@@ -180,7 +180,7 @@ def test_an_event_stream_does_not_hold_up_the_end(app: App) -> None:
         )
         assert b"text/event-stream" in stream.recv(65_536)
         begun = time.monotonic()
-    assert time.monotonic() - begun < 4
+    assert time.monotonic() - begun < 15
     everything(stream)
     stream.close()
 

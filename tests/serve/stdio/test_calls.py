@@ -238,7 +238,7 @@ def test_quick_calls_do_not_wait_behind_slow_ones(vault: Path) -> None:
         server.send(*[tool_call(f"slow {number}", "dig", {"steps": 100_000}) for number in range(10)])
         begun = time.monotonic()
         assert "result" in server.call("tools/call", ALPHA)
-        assert time.monotonic() - begun < 10
+        assert time.monotonic() - begun < 20  # ten slow ones take hours
         server.send(*[notification("notifications/cancelled", {"requestId": f"slow {number}"}) for number in range(10)])
         assert "result" in server.call("tools/call", ALPHA)
         assert server.close() == 0
