@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from obsidian_mcp.adapters import begun_steps, renames
 from obsidian_mcp.adapters import disk as disk_module
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.place import DiskPlace
+from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.vault.operation import Create, Move, Remove, Write
 from obsidian_mcp.core.vault.vault import Vault
@@ -252,3 +253,24 @@ def test_the_undo_of_a_note_that_is_gone_is_done(root: Path, opened: Opened) -> 
     undo(vault, 1)
 
     assert vault.journal.changes(None, 10, 0)[1] == 2
+
+
+def test_folders_that_were_made_one_in_the_other_are_removed_after_few_looks(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SAFE-17: listing all below each of them took seconds for 200 levels"""
+    vault, levels = opened(), 150
+    folder = "/".join(["d"] * levels)
+    vault.commit("create", [Create(folder + "/New.md", b"x")])
+    scans = 0
+
+    def count_scan(folder: str = "", is_wanted: Callable[[str], bool] | None = None) -> Iterator[DiskFile]:
+        nonlocal scans
+        scans += 1
+        return scan(folder, is_wanted)
+
+    scan = vault.files.scan
+    monkeypatch.setattr(vault.files, "scan", count_scan)
+    undo(vault, 1)
+    assert not (vault.files.root / "d").exists()
+    assert scans < 5

@@ -9,9 +9,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from mcp.server.subscriptions import ResourceUpdated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.mcp import resources
+from obsidian_mcp.serve.mcp.subscriptions import WatchedResources
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.system import needs
@@ -192,6 +194,20 @@ def test_a_resource_is_the_twin_that_its_uri_spells(app: App) -> None:
             assert content.text.split()[0] == word
     with pytest.raises(Exception, match="2 files match"):
         resources.resource_contents(app, "obsidian://vault/vault/F/%C3%89.md")
+
+
+@pytest.mark.parametrize("changed", TWINS)
+def test_who_is_subscribed_to_a_twin_is_told_of_that_one_only(app: App, root: Path, changed: str) -> None:
+    """RES-08"""
+    addresses = {path: f"obsidian://vault/vault/{quote(path)}" for path in TWINS}
+    watched = WatchedResources()
+    watched.add(app, addresses.values())
+    call(app, "obsidian_edit_note", {"name": changed, "operation": "append", "content": "more"})
+    assert watched.changes(app) == [ResourceUpdated(uri=addresses[changed])]
+
+    (root / TWINS[changed]).unlink()
+    app.vaults.get().look_everywhere()
+    assert ResourceUpdated(uri=addresses[TWINS[changed]]) in watched.changes(app)
 
 
 def test_a_twin_that_another_program_has_just_made_is_reached_by_its_exact_path(tmp_path: Path) -> None:

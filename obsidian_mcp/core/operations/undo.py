@@ -193,6 +193,8 @@ class _PlacesBack:
         """`free`: places that are taken now, and not any more when the moves are made."""
         self._files = vault.files
         self._free = free
+        self._leaving: dict[str, str] = {}
+        """Folders that the change has made and that are to go: where each of them is now."""
         self.operations: list[Operation] = []
         self.moves = Moves()
 
@@ -200,7 +202,10 @@ class _PlacesBack:
         """Plan to move a file or folder back; False where it is not there, or its old place is
         taken."""
         is_free = (
-            not self._is_there(target) or target in self._free or name_key(disk) == name_key(target)
+            not self._is_there(target)
+            or target in self._free
+            or name_key(disk) == name_key(target)
+            or self._will_be_gone(target)
         )
         if not is_free or not self._is_there(disk):
             return False
@@ -208,17 +213,28 @@ class _PlacesBack:
         self.moves.append(Move(disk, target))
         self._free.add(disk)
         self._free.discard(target)
+        self._leaving.pop(target, None)
         return True
 
     def remove_folder(self, disk: str) -> None:
         """Plan to remove a folder that the change has made, where nothing but the files of the
         change was in it."""
+        checkpoint()
         self.operations.append(RemoveFolder(disk))
         present = self.moves.place_before(disk)
-        if present is not None and all(
+        if present is not None:
+            self._leaving[disk] = present
+
+    def _will_be_gone(self, disk: str) -> bool:
+        """Whether a folder that the change has made holds nothing that stays.
+
+        Its files are listed only where something is to come to its place: of folders nested deeply,
+        listing each one would take a time that grows with the square of their number.
+        """
+        present = self._leaving.get(disk)
+        return present is not None and all(
             file.disk in self._free for file in self._files.scan(present)
-        ):
-            self._free.add(disk)
+        )
 
     def _is_there(self, disk: str) -> bool:
         """Whether something is at a place when the moves planned so far are made."""

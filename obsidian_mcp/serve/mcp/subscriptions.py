@@ -12,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -126,6 +126,7 @@ class WatchedResources:
                     address
                     for address, files in self._wanted.items()
                     if not files.isdisjoint(changed)
+                    and _has_changed(address, different, {**before, **now})
                 }
                 if vault or not different:
                     continue
@@ -138,6 +139,17 @@ class WatchedResources:
                         addresses.add(resources.TODAY)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(addresses)]
         return [*updated, ResourcesListChanged()] if listed else updated
+
+
+def _has_changed(address: str, changed: Collection[str], files: Collection[str]) -> bool:
+    """Whether a URI, which one of the changed paths has in its compared form, means that file.
+
+    Of two files whose names differ in their normal form only, it means the one that it spells
+    (NAME-06).
+    """
+    named = uri.parse(address)
+    spelled = [path for path in named.paths if path in files] if named is not None else []
+    return not spelled or spelled[0] in changed
 
 
 def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
