@@ -272,7 +272,7 @@ def test_an_edit_made_to_an_older_version_is_merged_or_refused(root: Path, opene
 
 
 def test_an_undone_change_leaves_no_folder_that_it_made(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-05; and a folder in which somebody has put something since stays."""
+    """SAFE-05: and a folder in which somebody has put something since stays."""
     vault = opened()
     vault.commit("test", [Create("new/deep/x.md", b"x"), Move("0.md", "new/er/0.md")])
     undo(vault, None)
@@ -357,7 +357,7 @@ def test_a_commit_that_the_limit_overtakes_is_finished_whole(root: Path, opened:
 
 
 def test_a_call_whose_time_is_over_changes_nothing(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-19."""
+    """SAFE-19"""
     before = contents(root)
     vault = opened()
     with call_with(limit=Deadline(0)), pytest.raises(OperationTimeout, match="before it changed anything"):
@@ -392,7 +392,7 @@ class FullJournal(SqliteJournal):
 def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
     root: Path, opened: Callable[..., Vault], full: str
 ) -> None:
-    """SAFE-13."""
+    """SAFE-13"""
     before = contents(root)
     journal = FullJournal(root.parent / "state")
     vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None))
@@ -410,7 +410,7 @@ def test_a_journal_that_is_full_at_any_moment_leaves_every_file_as_it_was(
 
 
 def test_a_vault_is_read_where_no_journal_can_be_written(root: Path) -> None:
-    """SAFE-13."""
+    """SAFE-13"""
     (root.parent / "file").write_bytes(b"")
     vault = Vault("v", Disk(root), Always(), SqliteJournal(root.parent / "file" / "state"), lambda: open_index(None))
     vault.refresh()
@@ -466,7 +466,7 @@ def test_two_vaults_know_at_once_what_the_other_has_changed(
 
 
 def test_an_undo_leaves_an_empty_folder_that_was_there_before(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-05."""
+    """SAFE-05"""
     (root / "empty").mkdir()
     vault = opened()
     vault.commit("test", [Create("empty/new/x.md", b"x"), Create("empty/new/y.md", b"y")])
@@ -521,7 +521,7 @@ def test_a_permission_that_fails_in_the_middle_of_a_move_of_forty_files_leaves_a
 
 
 def test_undo_restores_every_byte_of_a_move_of_forty_files(root: Path, opened: Callable[..., Vault]) -> None:
-    """SAFE-04."""
+    """SAFE-04"""
     for number in range(40):
         (root / f"linking {number}.md").write_bytes(b"\xef\xbb\xbf[[0]]\r\n![[0#x]] 007  \xff\n[0](0.md)")
     before = contents(root)

@@ -167,7 +167,7 @@ DRAWN_MEANWHILE = [HealthCheck.too_slow, HealthCheck.data_too_large]
 def test_a_batch_leaves_what_another_program_writes_where_single_calls_leave_it(
     first: str, data: st.DataObject
 ) -> None:
-    """BATCH-03, SAFE-08, SAFE-22. Issue 56, point 1: a line that was appended to a file of the batch was gone."""
+    """BATCH-03, SAFE-08, SAFE-22: Issue 56, point 1: a line that was appended to a file of the batch was gone."""
     quiet = run_alone([data.draw(CALLS[first]), *data.draw(MORE_CALLS)])
     if quiet is not None:
         is_batch = len(quiet.calls) > 1 or data.draw(st.booleans())
@@ -178,7 +178,7 @@ def test_a_batch_leaves_what_another_program_writes_where_single_calls_leave_it(
 @examples(5, suppress_health_check=DRAWN_MEANWHILE)
 @given(data=st.data())
 def test_an_undo_beside_another_program_is_whole_or_refused(first: str, data: st.DataObject) -> None:
-    """SAFE-02, SAFE-06. Issue 56, point 2: an undo that was refused had put lines in twice."""
+    """SAFE-02, SAFE-06: Issue 56, point 2: an undo that was refused had put lines in twice."""
     quiet = run_alone([data.draw(CALLS[first]), *data.draw(MORE_CALLS)])
     if quiet is None:
         return

@@ -63,14 +63,14 @@ class Interrupted(Disk):
 def test_an_edit_and_what_another_program_appends_in_the_last_moment_are_both_kept(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
-    """SAFE-22. Issue 15, example 16: the edit was refused, and one line in 19 000 was lost."""
+    """SAFE-22: Issue 15, example 16: the edit was refused, and one line in 19 000 was lost."""
     vault = opened(Interrupted(root, 2))
     vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
     assert (root / "0.md").read_bytes() == b"note 0\n[[0]]\ntheirs 1\ntheirs 0\nours\n"
 
 
 def test_an_edit_that_never_finds_the_file_at_rest_is_refused(root: Path, opened: Callable[[Disk], Vault]) -> None:
-    """SAFE-08."""
+    """SAFE-08"""
     vault = opened(Interrupted(root, 100))
     with pytest.raises(StaleEtag):
         vault.edit("test", vault.find("0"), lambda body: body + "ours\n")
@@ -162,7 +162,7 @@ class Hostile(Disk):
 
 
 def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, opened: Callable[[Disk], Vault]) -> None:
-    """SAFE-22. Issue 15, example 16: this ended in "could not be brought back as it was"."""
+    """SAFE-22: Issue 15, example 16: this ended in "could not be brought back as it was"."""
     vault = opened(Hostile(root))
     changes = [Write(f"{n}.md", data := vault.files.read_file(f"{n}.md"), b"ours\n" + data) for n in range(3)]
     changes[1] = Write("1.md", changes[1].before, changes[1].before + b"ours\n")  # on the line above theirs
@@ -194,7 +194,7 @@ def test_taking_back_keeps_what_another_program_writes_meanwhile(root: Path, ope
 def test_only_the_own_part_of_a_file_is_taken_back(
     root: Path, before: bytes | None, after: bytes | None, now: bytes | None, left: bytes | None
 ) -> None:
-    """SAFE-22."""
+    """SAFE-22"""
     kind: StepKind = "create" if before is None else "remove" if after is None else "write"
     path = root / "n.md"
     if now is not None:
@@ -204,7 +204,7 @@ def test_only_the_own_part_of_a_file_is_taken_back(
 
 
 def test_taking_back_gives_up_on_a_file_that_another_program_never_leaves_alone(root: Path) -> None:
-    """SAFE-03."""
+    """SAFE-03"""
     (root / "0.md").write_bytes(b"ours\n")
     disk = Interrupted(root, 10**9)
     assert take_back(disk, [Step("write", "0.md", before=b"old\n", after=b"ours\n")]).lost == ["0.md"]
@@ -268,7 +268,7 @@ def answers(vault: Vault, name: str = "0") -> dict[str, Any]:
 def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_before(
     root: Path, opened: Callable[[Disk], Vault], at: int
 ) -> None:
-    """SAFE-21. Issue 15, example 11: a commit of 600 files held up every read for its whole length."""
+    """SAFE-21: Issue 15, example 11: a commit of 600 files held up every read for its whole length."""
     disk = Halting(root, at)
     vault = opened(disk)
     before = answers(vault)
@@ -282,7 +282,7 @@ def test_a_read_in_the_middle_of_a_commit_does_not_wait_and_sees_the_state_befor
 
 
 def test_a_note_is_read_while_its_folder_moves(root: Path, opened: Callable[[Disk], Vault]) -> None:
-    """SAFE-21."""
+    """SAFE-21"""
     (root / "Old").mkdir()
     (root / "Old/a.md").write_bytes(b"a note\n")
     disk = Halting(root, 1)
@@ -315,7 +315,7 @@ class App(Disk):
 
 
 def test_the_app_replaces_no_text_that_a_change_was_not_made_from(root: Path) -> None:
-    """SAFE-08."""
+    """SAFE-08"""
     journal = SqliteJournal(root.parent / "state")
     vault = Vault("v", Disk(root), Always(), journal, lambda: open_index(None), through_app=App(root))
     before = vault.files.read_file("0.md")
@@ -362,7 +362,7 @@ def rename_disturbed(vault: Vault, disturb: Callable[[int], object]) -> int:
 def test_a_change_is_planned_while_others_write_and_planned_again_after_that(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
-    """SAFE-23. Issue 15, example 10: a move that waited for the index held up every other call."""
+    """SAFE-23: Issue 15, example 10: a move that waited for the index held up every other call."""
     vault = opened(Disk(root))
 
     def write(number: int) -> None:
@@ -382,7 +382,7 @@ def test_a_change_is_planned_while_others_write_and_planned_again_after_that(
 def test_a_rename_is_planned_again_where_a_note_is_edited_in_the_last_moment(
     root: Path, opened: Callable[[Disk], Vault]
 ) -> None:
-    """SAFE-23, SAFE-22."""
+    """SAFE-23, SAFE-22"""
     assert rename_disturbed(opened(Interrupted(root, 1)), lambda _: None) == 2
     texts = [path.read_bytes() for path in root.glob("*.md")]
     assert all(b"[[Zero]]" in text for text in texts)

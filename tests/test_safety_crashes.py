@@ -88,7 +88,7 @@ BODIES = {
 @pytest.mark.parametrize("is_late", [False, True])
 @pytest.mark.parametrize("body", BODIES)
 def test_what_a_killed_replace_has_not_written_is_not_taken_back(tmp_path: Path, body: str, is_late: bool) -> None:
-    """SAFE-01, SAFE-03. Issue 56, point 2: in 190 of 200 notes the removed line stood twice."""
+    """SAFE-01, SAFE-03: Issue 56, point 2: in 190 of 200 notes the removed line stood twice."""
     text, find, content = BODIES[body]
     root = write_files(tmp_path / "vault", {f"{number}.md": text.format(number) for number in range(NOTES)})
     disk = DyingDisk(root, at=WRITTEN + 1 - is_late, is_late=is_late)
@@ -110,7 +110,7 @@ def test_what_a_killed_replace_has_not_written_is_not_taken_back(tmp_path: Path,
 
 @needs("forks", "signals between processes")
 def test_a_replace_that_is_killed_as_a_process_is_taken_back_in_the_notes_it_has_written(tmp_path: Path) -> None:
-    """SAFE-03. Issue 56, point 2: kill -9 after ten of the notes."""
+    """SAFE-03: Issue 56, point 2: kill -9 after ten of the notes."""
     root = write_files(tmp_path / "vault", {f"{number}.md": f"{number}\nlast\n" for number in range(NOTES)})
     child = os.fork()
     if child == 0:

@@ -131,7 +131,7 @@ SETTINGS: dict[str, Any] = {
 def test_no_answer_names_a_folder_of_the_settings_that_may_not_be_seen(
     opened: Callable[[str], App], root: Path, policy: str, tool: str, given: dict[str, Any]
 ) -> None:
-    """POL-18. Where the policy lists what may be read, the folder of new notes was named."""
+    """POL-18: Where the policy lists what may be read, the folder of new notes was named."""
     write_files(root / ".obsidian", {name: json.dumps(value) for name, value in SETTINGS.items()})
     code, said = answer(opened(POLICIES[policy]), tool, **given)
     assert "Secret" not in said
@@ -140,7 +140,7 @@ def test_no_answer_names_a_folder_of_the_settings_that_may_not_be_seen(
 
 
 def test_an_undo_does_not_name_where_a_file_went_that_is_hidden_now(opened: Callable[[str], App], root: Path) -> None:
-    """POL-01."""
+    """POL-01"""
     free = opened("")
     assert answer(free, "create_note", name="Work/Plan", content="x")[0] == ""
     assert answer(free, "move_note", name="Work/Plan", to="Secret/Zebra plan")[0] == ""

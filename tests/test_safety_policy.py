@@ -105,7 +105,7 @@ def test_every_dry_run_of_the_registry_is_tried() -> None:
 def test_a_dry_run_is_refused_where_its_call_would_be(
     opened: Callable[..., App], root: Path, tool: str, arguments: dict[str, Any], policy: str, code: str | None
 ) -> None:
-    """POL-17. Only a person's consent is not asked for: nothing is changed yet."""
+    """POL-17: Only a person's consent is not asked for: nothing is changed yet."""
     card = {"id": "a", "type": "text", "text": "card", "x": 0, "y": 0, "width": 1, "height": 1}
     write_files(
         root,
@@ -159,7 +159,7 @@ QUESTIONS: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("tool", "given"), QUESTIONS)
 def test_no_tool_reveals_a_hidden_name_or_text(opened: Callable[..., App], tool: str, given: dict[str, Any]) -> None:
-    """POL-01. Before the policy hid them, the hidden files were changed: the history must not tell either."""
+    """POL-01: Before the policy hid them, the hidden files were changed: the history must not tell either."""
     before = opened("")
     for name in ("Private/Diary", "Work/plan.secret"):
         call(before, "obsidian_edit_note", {"name": name, "operation": "append", "content": "zebra"})

@@ -264,7 +264,7 @@ def knowledge(vault: Vault) -> dict[str, Any]:
 )
 @given(st.lists(STEPS, min_size=4, max_size=14))
 def test_whatever_happens_the_index_is_right_and_everything_can_be_taken_back(steps: list[Step]) -> None:
-    """SAFE-04, RENAME-01, INDEX-01."""
+    """SAFE-04, RENAME-01, INDEX-01"""
     with notes() as held:
         first = held.contents()
         for step in steps:

@@ -322,7 +322,7 @@ SEEDS = 10 if IS_EXPLORING else 2
 def test_five_servers_and_another_program_lose_double_and_leave_nothing(
     tmp_path_factory: pytest.TempPathFactory, seed: int
 ) -> None:
-    """SAFE-02, SAFE-08, SAFE-22, BATCH-03, ERR-03. Issue 56: 16 of 4 624 lines were lost beside batches."""
+    """SAFE-02, SAFE-08, SAFE-22, BATCH-03, ERR-03: Issue 56: 16 of 4 624 lines were lost beside batches."""
     ended = soak(tmp_path_factory.mktemp("servers"), seed, SECONDS)
     assert faults(ended) == {}
     assert ended.tracebacks == []

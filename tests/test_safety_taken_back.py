@@ -59,7 +59,7 @@ class Appending(Disk):
 
 
 def test_a_write_that_is_refused_in_the_last_moment_puts_no_line_in_twice(root: Path, opened: Opened) -> None:
-    """SAFE-01. Issue 56: STALE_ETAG "Nothing was written", and the line that the edit removes stood twice."""
+    """SAFE-01: Issue 56: STALE_ETAG "Nothing was written", and the line that the edit removes stood twice."""
     with pytest.raises(StaleEtag):
         opened(Appending(root)).commit("edit_note", [Write("0.md", BEFORE, AFTER)])
 
@@ -67,7 +67,7 @@ def test_a_write_that_is_refused_in_the_last_moment_puts_no_line_in_twice(root: 
 
 
 def test_an_undo_that_is_refused_in_the_last_moment_puts_no_line_in_twice(root: Path, opened: Opened) -> None:
-    """SAFE-01, SAFE-04."""
+    """SAFE-01, SAFE-04"""
     opened().commit("edit_note", [Write("0.md", BEFORE, BEFORE + b"ours\n")])
 
     with pytest.raises(StaleEtag):
@@ -119,7 +119,7 @@ class Creating(Disk):
 def test_a_file_of_another_program_with_the_same_bytes_is_not_removed_with_a_create_that_failed(
     root: Path, opened: Opened
 ) -> None:
-    """SAFE-02."""
+    """SAFE-02"""
     with pytest.raises(NoteExists):
         opened(Creating(root)).commit("create_note", [Write("0.md", BEFORE, AFTER), Create("New.md", b"same\n")])
 
@@ -153,7 +153,7 @@ class Dying(Disk):
 def test_after_a_crash_each_file_has_its_old_lines_once_and_those_of_another_program(
     root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch, *, is_made: bool, has_lost_power: bool
 ) -> None:
-    """SAFE-03, SAFE-22. Issue 56: in 186 to 193 of 200 notes the removed line stood twice."""
+    """SAFE-03, SAFE-22: Issue 56: in 186 to 193 of 200 notes the removed line stood twice."""
     with pytest.raises(Crash):
         opened(Dying(root, NOTES // 2, is_made=is_made)).commit(
             "replace", [Write(f"{number}.md", BEFORE, AFTER) for number in range(NOTES)]
@@ -187,7 +187,7 @@ def test_what_a_person_does_to_a_file_that_a_cut_off_change_had_not_reached_stay
 
 
 def test_a_half_written_record_of_begun_steps_counts_as_none(root: Path, opened: Opened) -> None:
-    """SAFE-03."""
+    """SAFE-03"""
     with pytest.raises(Crash):
         opened(Dying(root, 3, is_made=True)).commit(
             "replace", [Write(f"{number}.md", BEFORE, AFTER) for number in range(4)]
@@ -244,7 +244,7 @@ def test_the_undo_of_a_note_that_was_moved_since_is_refused_with_its_place(root:
 
 
 def test_the_undo_of_a_note_that_is_gone_is_done(root: Path, opened: Opened) -> None:
-    """SAFE-04."""
+    """SAFE-04"""
     vault = opened()
     vault.commit("create_note", [Create("New.md", b"new\n")])
     (root / "New.md").unlink()

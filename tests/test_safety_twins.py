@@ -72,7 +72,8 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("tool", "others"), CALLS, ids=[f"{n} {tool}" for n, (tool, _) in enumerate(CALLS)])
 def test_the_exact_path_of_a_twin_reaches_that_file_with_every_tool(
     app: App, root: Path, tool: str, others: dict[str, Any], path: str
-) -> None:  # NAME-06
+) -> None:
+    """NAME-06"""
     before = contents(root)
     code, said = answer(app, tool, **{**others, "name": path})
     assert code == ("NOTE_EXISTS" if others == {"content": "x"} else ""), said
@@ -85,7 +86,8 @@ def test_the_exact_path_of_a_twin_reaches_that_file_with_every_tool(
         assert data.get("path", path) == path
 
 
-def test_a_read_by_each_exact_path_returns_the_text_of_that_file(app: App) -> None:  # NAME-06, NAME-03
+def test_a_read_by_each_exact_path_returns_the_text_of_that_file(app: App) -> None:
+    """NAME-06, NAME-03"""
     for path, word in {COMPOSED: "composed", DECOMPOSED: "decomposed"}.items():
         for name in (path, path.removesuffix(".md"), f"./{path}", f"[[{path.removesuffix('.md')}]]"):
             outcome = call(app, "obsidian_read_note", {"name": name})
@@ -101,7 +103,9 @@ def test_a_name_that_both_fold_to_is_ambiguous_and_the_error_tells_them_apart(ap
     assert r'"F/e\u0301.md"' in said
 
 
-def test_links_lead_to_the_twin_that_they_spell_and_follow_it_alone(app: App, root: Path) -> None:  # NAME-06, LINK-02
+def test_links_lead_to_the_twin_that_they_spell_and_follow_it_alone(app: App, root: Path) -> None:
+    """NAME-06, LINK-02"""
+
     def lines_to(path: str) -> list[int]:
         data = call(app, "obsidian_get_links", {"name": path}).data
         return [link["line"] for link in data["backlinks"]]
@@ -140,7 +144,8 @@ def test_history_and_undo_of_a_deleted_twin_are_those_of_its_exact_path(app: App
     assert contents(root)[DECOMPOSED] == before[DECOMPOSED]
 
 
-def test_lists_search_and_a_new_index_keep_both(app: App) -> None:  # NAME-09
+def test_lists_search_and_a_new_index_keep_both(app: App) -> None:
+    """NAME-09"""
     listed = call(app, "obsidian_list_files", {"folder": "F"}).data["files"]
     assert {file["path"] for file in listed} == set(TWINS)
     for query in ("twin", 'file:"\u00e9"', 'path:"F/e\u0301"'):
@@ -163,7 +168,7 @@ def test_a_folder_takes_its_twins_along_each_under_its_own_name(app: App, root: 
 
 
 def test_a_folder_in_two_normal_forms_is_not_moved_where_two_files_would_get_one_path(app: App, root: Path) -> None:
-    """MOVE-05."""
+    """MOVE-05"""
     write_files(root, {"\u00dc/a.md": "composed", "U\u0308/a.md": "decomposed", "U\u0308/b.md": "b"})
     before = contents(root)
     code, said = answer(app, "move_note", name="\u00dc", to="New")
@@ -223,7 +228,8 @@ def test_a_twin_that_another_program_has_just_made_is_reached_by_its_exact_path(
 
 
 @needs("names that are not UTF-8")
-def test_names_with_different_bytes_that_are_not_utf_8_are_files_of_their_own(app: App, root: Path) -> None:  # NAME-09
+def test_names_with_different_bytes_that_are_not_utf_8_are_files_of_their_own(app: App, root: Path) -> None:
+    """NAME-09"""
     for byte in (b"\xe8", b"\xe9"):
         Path(os.fsdecode(os.fsencode(root) + b"/caf" + byte + b".md")).write_bytes(b"byte " + byte.hex().encode())
     paths = [file["path"] for file in call(app, "obsidian_list_files", {}).data["files"]]

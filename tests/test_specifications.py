@@ -71,3 +71,26 @@ def test_every_rule_has_a_test_that_names_it() -> None:
         ]
     }
     assert sorted(set(RULES) - tested) == []
+
+
+RULES_OF_TEST = re.compile(
+    rf"{RULE}(?: to [-A-Z]*[0-9]+)?(?:(?:, | and )[-A-Z]*[0-9]+(?: to [-A-Z]*[0-9]+)?)*(?:\Z|: )"
+)
+"""`EDIT-04`, `EDIT-04 to 06, EDIT-09`, `EDIT-04: what else is to be said`."""
+
+
+def test_a_test_names_its_rules_at_the_beginning_of_its_docstring() -> None:
+    """One form is found by one search: the rules, and behind a colon what else there is to say."""
+    odd = []
+    for path in (ROOT / "tests").rglob("*.py"):
+        source = path.read_text(encoding="utf-8")
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+                text = ast.get_docstring(node) or ""
+                names_rule = any(named["kind"] in KINDS for named in NAMED.finditer(text))
+                signature = source.splitlines()[node.lineno - 1 : node.body[0].lineno]
+                comments = " ".join(line.partition("  # ")[2] for line in signature)
+                in_comment = any(named["kind"] in KINDS for named in NAMED.finditer(comments))
+                if in_comment or (names_rule and RULES_OF_TEST.match(text) is None):
+                    odd.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text}")
+    assert odd == []

@@ -171,7 +171,7 @@ def test_what_was_not_finished_is_no_history_and_is_found_at_the_next_start(jour
 
 
 def test_a_writer_that_waits_too_long_is_told_that_nothing_was_changed(tmp_path: Path) -> None:
-    """SAFE-08."""
+    """SAFE-08"""
     one = SqliteJournal(tmp_path / "state")
     other = SqliteJournal(tmp_path / "state", patience=0.1)
     with one.lock_for_writing(), pytest.raises(OperationTimeout, match="Nothing was changed"), other.lock_for_writing():

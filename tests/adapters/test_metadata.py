@@ -23,7 +23,7 @@ def note(tmp_path: Path) -> Path:
 
 @needs("extended attributes")
 def test_a_write_keeps_the_extended_attributes(note: Path) -> None:
-    """FILE-02. Issue 15, example 3: Finder tags and the like were lost with every edit."""
+    """FILE-02: Issue 15, example 3: Finder tags and the like were lost with every edit."""
     try:
         os.setxattr(note, "user.xdg.tags", b"red")
     except OSError:
@@ -43,7 +43,7 @@ ACCESS_LIST = bytes.fromhex("0200000001000600ffffffff020007000100000004000400fff
 
 @needs("extended attributes")
 def test_a_write_keeps_the_access_control_list_and_takes_none_from_the_folder(note: Path) -> None:
-    """FILE-02."""
+    """FILE-02"""
     try:
         os.setxattr(note, "system.posix_acl_access", ACCESS_LIST)
         before = os.getxattr(note, "system.posix_acl_access")
@@ -65,7 +65,7 @@ def test_a_write_keeps_the_access_control_list_and_takes_none_from_the_folder(no
 
 @needs("permissions of POSIX")
 def test_a_write_keeps_owner_group_and_mode(note: Path) -> None:
-    """FILE-02."""
+    """FILE-02"""
     if os.geteuid() == 0:
         os.chown(note, 12345, 23456)
     note.chmod(0o2664)
@@ -80,7 +80,7 @@ def test_a_write_keeps_owner_group_and_mode(note: Path) -> None:
 
 @needs("times of creation")
 def test_a_write_keeps_the_time_of_creation(note: Path) -> None:
-    """FILE-02. The order by date of creation was lost with every edit."""
+    """FILE-02: The order by date of creation was lost with every edit."""
     before, changed = born(note), note.stat().st_mtime_ns
     while time.time() < before + 0.05:  # a new file would be younger
         threading.Event().wait(0.01)
@@ -96,7 +96,7 @@ def born(path: Path) -> float:
 
 
 def test_nothing_is_left_of_the_file_that_was_replaced(note: Path) -> None:
-    """FILE-01."""
+    """FILE-01"""
     disk = Disk(note.parent)
     disk.write("n.md", b"new", b"old")
     disk.write("n.md", b"newer")

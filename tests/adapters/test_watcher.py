@@ -690,7 +690,7 @@ def test_now_and_then_a_scan_looks_for_what_was_never_reported(
 
 
 def test_the_end_waits_for_no_thread_of_watchdogs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """WATCH-02. On Windows such a thread takes up to a fifth of a second."""
+    """WATCH-02: On Windows such a thread takes up to a fifth of a second."""
     joined: list[str] = []
 
     def join(thread: threading.Thread, timeout: float | None = None) -> None:

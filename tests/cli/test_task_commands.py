@@ -30,7 +30,7 @@ def run(*words: str) -> int:
 
 
 def test_tasks_are_lines_with_places(vault: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """CLI-18."""
+    """CLI-18"""
     assert run("tasks") == 0
     assert capfd.readouterr().out == "A.md:1: - [ ] buy milk 📅 2026-11-20\nA.md:2: - [ ] oat\nA.md:3: - [ ] call\n"
     assert run("tasks", "--due", "overmorrow") != 0
@@ -43,7 +43,7 @@ def test_tasks_are_lines_with_places(vault: Path, capfd: pytest.CaptureFixture[s
 
 
 def test_a_task_is_completed_by_place_or_text(vault: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """CLI-19."""
+    """CLI-19"""
     assert run("task", "done", "A.md:3") == 0
     assert capfd.readouterr().out == "A.md:3: - [x] call ✅ 2026-11-25\n"
     assert run("task", "in_progress", "milk") == 0
@@ -57,7 +57,7 @@ def test_a_task_is_completed_by_place_or_text(vault: Path, capfd: pytest.Capture
 
 
 def test_a_task_is_added(vault: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """CLI-19."""
+    """CLI-19"""
     assert run("task", "add", "- dash", "--note", "A", "--recurrence", "every day") == 0
     printed = capfd.readouterr()
     assert printed.out == "A.md:4: - [ ] - dash 🔁 every day\n"

@@ -94,7 +94,7 @@ def test_the_history_has_the_lines_of_every_change(basic: Path) -> None:
 def test_without_a_name_the_page_is_the_users_own_and_is_opened(
     basic: Path, opened: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """VIEW-14."""
+    """VIEW-14"""
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert run_command_line(["--vault", str(basic), "view", "note", "Home"]) == 0
     file = Path(capsys.readouterr().out.strip())
@@ -107,7 +107,7 @@ def test_without_a_name_the_page_is_the_users_own_and_is_opened(
 def test_where_no_browser_opens_the_file_is_named(
     basic: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """VIEW-14."""
+    """VIEW-14"""
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     assert (
         run_command_line(["--vault", str(basic), "view", "note", "Home", "--output", str(basic.parent / "x.html")]) == 0
@@ -116,7 +116,7 @@ def test_where_no_browser_opens_the_file_is_named(
 
 
 def test_a_page_goes_to_standard_output_or_into_a_page_only(basic: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """VIEW-14."""
+    """VIEW-14"""
     assert run_command_line(["--vault", str(basic), "view", "note", "Home", "--output", "-"]) == 0
     assert data_of(capsys.readouterr().out)["title"] == "Home"
     before = (basic / "Home.md").read_bytes()

@@ -85,7 +85,7 @@ def reported(what: str, figures: list[float], budget: float) -> float:
 
 
 def test_a_command_of_a_script_ends_within_its_budget(vault: Path, tmp_path: Path) -> None:
-    """CLI-20; in turns with a process that does nothing, so that the speed of the machine does not matter."""
+    """CLI-20: in turns with a process that does nothing, so that the speed of the machine does not matter."""
     env = {**os.environ, "OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
     ours = [sys.executable, "-m", "obsidian_mcp", "obsidian"]
     commands = {

@@ -49,7 +49,7 @@ def way(tmp_path: Path, request: pytest.FixtureRequest) -> Way:
 
 
 def test_the_program_gets_its_other_name_and_loses_it_again(way: Way) -> None:
-    """INST-10, INST-11."""
+    """INST-10, INST-11"""
     assert install_command(way.system, way.running(), [], dry_run=True) == way.link
     assert not way.link.exists()
     assert install_command(way.system, way.running(), []) == way.link
@@ -63,14 +63,14 @@ def test_the_program_gets_its_other_name_and_loses_it_again(way: Way) -> None:
 
 @needs("symbolic links")
 def test_the_link_is_the_drop_in(tmp_path: Path) -> None:
-    """INST-10."""
+    """INST-10"""
     link = install_command(System("linux", tmp_path, {}), running(), [])
     result = subprocess.run([link, "version"], capture_output=True, encoding="utf-8", check=True, stdin=subprocess.PIPE)
     assert result.stdout.startswith("1.13.8 (obsidian-mcp ")
 
 
 def test_another_command_of_that_name_stays(way: Way, tmp_path: Path) -> None:
-    """INST-10, INST-11."""
+    """INST-10, INST-11"""
     with pytest.raises(ClientConfigRefused, match="another obsidian command"):
         install_command(way.system, way.running("/usr/local/bin/obsidian"), [])
     known = KnownVault("Notes", tmp_path / "Notes", open=True, opened=1)
@@ -101,7 +101,7 @@ def test_a_link_that_the_system_does_not_remove_is_named(way: Way, monkeypatch: 
 
 
 def test_a_program_that_is_not_installed_is_not_linked(tmp_path: Path) -> None:
-    """INST-10."""
+    """INST-10"""
     swept = Running("x", "/home/a/.cache/uv/archive-v0/x/bin/python", "", "obsidian-mcp", lambda name: f"/bin/{name}")
     with pytest.raises(InvalidArguments, match="cannot be linked"):
         install_command(System("linux", tmp_path, {}), swept, [])
@@ -125,7 +125,7 @@ def test_the_link_is_not_taken_for_the_apps_program(tmp_path: Path) -> None:
 
 @needs("symbolic links")
 def test_the_doctor_says_which_program_the_word_obsidian_starts(tmp_path: Path) -> None:
-    """DOC-05."""
+    """DOC-05"""
     link = install_command(System("linux", tmp_path, {}), running(), [])
     other = tmp_path / "bin" / "obsidian"
     other.parent.mkdir()

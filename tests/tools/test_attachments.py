@@ -117,7 +117,7 @@ def paths(app: App, **arguments: Any) -> list[str]:
 
 
 def test_attachments_are_listed_and_found_by_path_and_kind(app: App) -> None:
-    """ATT-01."""
+    """ATT-01"""
     everything = ["Attachments/wheel.svg", "img/Unused.JPG", "img/pixel.png", "paper.pdf"]
 
     assert paths(app) == everything
@@ -129,12 +129,12 @@ def test_attachments_are_listed_and_found_by_path_and_kind(app: App) -> None:
 
 
 def test_those_that_nothing_links_to_are_found(app: App) -> None:
-    """ATT-02."""
+    """ATT-02"""
     assert paths(app, unused=True) == ["Attachments/wheel.svg", "img/Unused.JPG"]
 
 
 def test_what_a_note_embeds_is_said_with_what_it_is(app: App) -> None:
-    """ATT-03."""
+    """ATT-03"""
     data = ask(app, note="Pictures").data
 
     assert [(entry["path"], entry["kind"], entry["link"]) for entry in data["attachments"]] == [
@@ -146,7 +146,7 @@ def test_what_a_note_embeds_is_said_with_what_it_is(app: App) -> None:
 
 
 def test_a_small_image_is_shown_as_it_is(app: App) -> None:
-    """ATT-04."""
+    """ATT-04"""
     shown = ask(app, name="pixel.png").picture
 
     assert shown is not None
@@ -168,7 +168,7 @@ def test_a_file_of_the_root_is_reached_by_its_path_though_another_has_its_name(a
 
 @pytest.mark.parametrize(("width", "height"), [(2400, 30), (900, 700), (3000, 1000)])
 def test_a_large_image_is_shrunk_to_what_hosts_take(app: App, basic: Path, width: int, height: int) -> None:
-    """ATT-04."""
+    """ATT-04"""
     pytest.importorskip("PIL", reason="Pillow, of the extra `media`, is not installed")
     data = png(width, height)
     (basic / "big.png").write_bytes(data)
@@ -207,7 +207,7 @@ def test_the_size_is_read_from_every_kind_of_image(kind: str) -> None:
 
 
 def test_the_text_of_a_pdf_comes_page_by_page(app: App) -> None:
-    """ATT-05."""
+    """ATT-05"""
     pytest.importorskip("pypdf", reason="pypdf, of the extra `media`, is not installed")
     every = ask(app, name="paper.pdf")
     some = ask(app, name="paper.pdf", pages="2-2")
@@ -295,7 +295,7 @@ def test_a_file_for_a_note_that_is_missing_is_not_added(app: App, basic: Path) -
 def test_an_added_file_goes_where_the_settings_of_the_app_say(
     app: App, basic: Path, setting: str, note: str, expected: str
 ) -> None:
-    """ATT-06, semantics 6.2."""
+    """ATT-06: semantics 6.2."""
     (basic / ".obsidian").mkdir(exist_ok=True)
     settings = json.dumps({"attachmentFolderPath": setting})
     (basic / ".obsidian/app.json").write_text(settings, encoding="utf-8")
@@ -305,7 +305,7 @@ def test_an_added_file_goes_where_the_settings_of_the_app_say(
 
 
 def test_nothing_is_replaced_and_the_embed_leads_to_the_new_file(app: App, basic: Path) -> None:
-    """ATT-06."""
+    """ATT-06"""
     other = base64.b64encode(PIXEL + b"\0").decode()
     first = add(app, name="img/pixel.png", data=f"data:image/png;base64,{other[:20]}\n{other[20:]}")
     second = add(app, name="Other/pixel.png", data=DATA)
@@ -316,13 +316,13 @@ def test_nothing_is_replaced_and_the_embed_leads_to_the_new_file(app: App, basic
 
 
 def test_a_name_that_links_cannot_hold_is_changed_as_in_the_app(app: App) -> None:
-    """ATT-06, semantics 6.8."""
+    """ATT-06: semantics 6.8."""
     added = add(app, name="Files/Plan #2: a^b [x].png", data=DATA)
     assert (added["path"], added["embed"]) == ("Files/Plan 2 a b [x].png", "![[Plan 2 a b [x].png]]")
 
 
 def test_an_added_file_can_be_taken_back(app: App, basic: Path) -> None:
-    """ATT-07."""
+    """ATT-07"""
     path = add(app, name="new.png", data=DATA)["path"]
     call(app, "obsidian_undo", {})
 
@@ -349,7 +349,7 @@ def test_what_cannot_be_added_is_refused(app: App, arguments: dict[str, str], ki
 
 
 def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path, tmp_path: Path) -> None:
-    """ATT-08."""
+    """ATT-08"""
     allowed, other = tmp_path / "allowed", tmp_path / "other"
     for folder in (allowed, other):
         folder.mkdir()
@@ -376,7 +376,7 @@ def test_a_file_is_brought_in_only_from_an_allowed_folder(app: App, basic: Path,
 
 
 def test_a_client_gets_an_image_it_can_show(app: App, basic: Path) -> None:
-    """ATT-04. Hosts that find structured content do not look at the rest."""
+    """ATT-04: Hosts that find structured content do not look at the rest."""
     with started(basic) as server:
         server.initialize()
         call_ = {"name": "obsidian_attachments", "arguments": {"name": "pixel.png"}}

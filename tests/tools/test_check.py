@@ -142,7 +142,7 @@ def test_the_answer_is_bounded_and_says_how_to_see_more(opened: Opened) -> None:
 def test_a_file_with_a_fact_that_the_index_cannot_hold_is_listed_as_unreadable(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """INDEX-26."""
+    """INDEX-26"""
     read_facts = extract.read_facts
 
     def read(path: str, data: bytes, size: int) -> Facts:

@@ -78,7 +78,8 @@ def test_a_search_names_what_it_did_not_search_to_the_end(app: App, match: str, 
     assert "widened" not in found  # nobody knows that no note has a word
 
 
-def test_a_search_that_needs_no_end_of_it_is_complete(app: App) -> None:  # SEARCH-93
+def test_a_search_that_needs_no_end_of_it_is_complete(app: App) -> None:
+    """SEARCH-93"""
     assert "incomplete" not in run(app, "search", query="good")
     assert "incomplete" not in run(app, "search", query="file:big", match="exact")
     assert "incomplete" not in run(app, "search", query="nothing", match="exact", name="Good")
@@ -138,7 +139,7 @@ def test_notes_like_one_are_listed_with_it(app: App) -> None:
 def test_a_change_of_many_files_leaves_it_and_names_it(
     app: App, root: Path, tool: str, arguments: dict[str, Any], changed: list[str]
 ) -> None:
-    """RENAME-15, TAG-30, TOOL-14, LINK-33."""
+    """RENAME-15, TAG-30, TOOL-14, LINK-33"""
     planned = run(app, tool, **arguments, dry_run=True)
     updated = [file["path"] for file in planned.get("updated", []) if isinstance(file, dict)]
     assert (planned.get("changed") or updated) == changed
@@ -146,7 +147,8 @@ def test_a_change_of_many_files_leaves_it_and_names_it(
     assert (root / "Big.md").stat().st_size > MAX_FILE_BYTES
 
 
-def test_a_change_that_names_it_is_refused(app: App) -> None:  # TOOL-14
+def test_a_change_that_names_it_is_refused(app: App) -> None:
+    """TOOL-14"""
     with pytest.raises(StorageFailed, match=NAMED):
         run(app, "replace", find="good", content="fine", names=["Big", "Good"], dry_run=True)
     with pytest.raises(StorageFailed, match=NAMED):
@@ -155,7 +157,8 @@ def test_a_change_that_names_it_is_refused(app: App) -> None:  # TOOL-14
         run(app, "replace", find="lateword", content="fine", query="lateword", dry_run=True)
 
 
-def test_a_change_finds_what_comes_late_in_a_long_note(tmp_path: Path) -> None:  # INDEX-51
+def test_a_change_finds_what_comes_late_in_a_long_note(tmp_path: Path) -> None:
+    """INDEX-51"""
     root = write_files(tmp_path / "vault", FILES | {"Long.md": long_note(5_000_000)})
     app = app_on(root)
     assert run(app, "search", query="lateword", match="exact")["total"] == 1

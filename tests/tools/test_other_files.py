@@ -54,7 +54,7 @@ EDITORS = {
 def test_a_text_edit_of_what_is_no_note_is_refused_and_names_the_tool_that_can(
     app: App, basic: Path, board: Path
 ) -> None:
-    """EDIT-09. Issue 15, example 2: appended text behind the JSON, and YAML on top of a base, were reported as done."""
+    """EDIT-09: Issue 15, example 2: appended text behind the JSON, and YAML on top of a base, were reported as done."""
     assert board.exists()
     for name, editor in EDITORS.items():
         before = (basic / name).read_bytes()
@@ -66,7 +66,7 @@ def test_a_text_edit_of_what_is_no_note_is_refused_and_names_the_tool_that_can(
 
 
 def test_the_plugin_s_tools_refuse_it_too(app: App, board: Path) -> None:
-    """EDIT-09."""
+    """EDIT-09"""
     before = board.read_bytes()
     for tool, arguments in [
         ("edit_note", json.dumps({"patch": "@@ -0,0 +1,1 @@\n+x\n"})),
@@ -88,7 +88,7 @@ BROKEN = [
 
 
 def test_a_whole_text_that_is_no_canvas_or_base_is_not_written(app: App, basic: Path, board: Path) -> None:
-    """FILE-10."""
+    """FILE-10"""
     assert board.exists()
     files = {path: path.read_bytes() for path in basic.rglob("*") if path.is_file()}
     for name, content in BROKEN:
@@ -100,7 +100,7 @@ def test_a_whole_text_that_is_no_canvas_or_base_is_not_written(app: App, basic: 
 def test_a_whole_text_that_is_a_canvas_or_base_is_written_and_a_broken_one_can_be_replaced(
     app: App, basic: Path, board: Path
 ) -> None:
-    """FILE-10; and the undo brings back also what was broken."""
+    """FILE-10: and the undo brings back also what was broken."""
     call(app, "obsidian_create_note", {"name": "x.base", "content": BASE.replace("All", "One"), "overwrite": True})
     call(app, "obsidian_create_note", {"name": "Empty.canvas"})
     board.write_bytes(b"broken twice")
@@ -112,7 +112,7 @@ def test_a_whole_text_that_is_a_canvas_or_base_is_written_and_a_broken_one_can_b
 
 
 def test_a_renamed_tag_is_renamed_on_canvas_cards_too(app: App, basic: Path, board: Path) -> None:
-    """TAG-31. Issue 15, example 4: the cards kept the old tag, and nobody was told."""
+    """TAG-31: Issue 15, example 4: the cards kept the old tag, and nobody was told."""
     before = board.read_bytes()
     card = '{"id":"t","type":"text","x":0,"y":0,"width":1,"height":1,"text":"#work/Clocks \\"x\\" \\n\\n #work"}'
     board.write_bytes(before.replace(b'"nodes":[', f'"nodes":[{card},'.encode()))
@@ -129,7 +129,7 @@ def test_a_renamed_tag_is_renamed_on_canvas_cards_too(app: App, basic: Path, boa
 
 
 def test_the_metadata_of_a_canvas_is_that_of_its_cards(app: App, board: Path) -> None:
-    """TAG-11. Issue 15, example 8: `tags: []` where a card has one."""
+    """TAG-11: Issue 15, example 8: `tags: []` where a card has one."""
     text = "# Head\\n\\n#one #two #one\\n- [ ] a\\n- [x] b\\n\\npara ^id"
     card = f'{{"id":"t","type":"text","text":"{text}"}}'
     board.write_text(
@@ -144,7 +144,7 @@ def test_the_metadata_of_a_canvas_is_that_of_its_cards(app: App, board: Path) ->
 
 
 def test_no_link_is_listed_twice(app: App, basic: Path) -> None:
-    """LINK-40. Issue 15, example 8: identical lines were repeated."""
+    """LINK-40: Issue 15, example 8: identical lines were repeated."""
     (basic / "Much.md").write_text("[[Home]] [[Home]] [[Home|x]] ![[Home]]\n[[Home]]\n", encoding="utf-8", newline="\n")
     (basic / "Two.canvas").write_text(
         json.dumps({"nodes": [{"id": n, "type": "file", "file": "Home.md"} for n in "aab"]}), encoding="utf-8"
@@ -167,7 +167,7 @@ def test_no_link_is_listed_twice(app: App, basic: Path) -> None:
 
 
 def test_the_answer_to_a_rename_in_many_files_is_bounded(app: App, basic: Path) -> None:
-    """TAG-31. Issue 15, example 4: 1 500 files gave 39 KB."""
+    """TAG-31: Issue 15, example 4: 1 500 files gave 39 KB."""
     for number in range(120):
         (basic / f"A note with quite a long name {number}.md").write_bytes(b"#many\n")
     app.vaults.get().refresh()
@@ -199,7 +199,7 @@ def test_a_canvas_with_a_renamed_tag_is_the_same_canvas_with_other_texts(
 
 
 def test_a_base_stays_a_base_when_links_in_the_vault_are_rewritten(app: App, basic: Path, board: Path) -> None:
-    """FILE-10."""
+    """FILE-10"""
     call(app, "obsidian_move_note", {"name": "Alpha", "to": "Beta"})
     call(app, "obsidian_rename_tag", {"tag": "work", "to": "job"})
     assert canvas.read_canvas(board.read_text(encoding="utf-8")).error is None

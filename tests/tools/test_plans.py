@@ -107,7 +107,7 @@ def test_what_a_plan_leaves_is_what_the_call_itself_leaves(app: App, basic: Path
 
 
 def test_a_part_of_a_plan_is_applied_and_the_rest_later(app: App, basic: Path) -> None:
-    """PLAN-04, PLAN-05."""
+    """PLAN-04, PLAN-05"""
     shown = plan(app, "move_note", **MOVE)
     assert {file["path"]: file.get("needs") for file in shown["files"]} == {
         "Projects/Alpha.md": None,
@@ -133,7 +133,7 @@ def test_a_part_of_a_plan_is_applied_and_the_rest_later(app: App, basic: Path) -
 
 
 def test_links_inside_a_folder_that_was_moved_first_are_rewritten_where_they_are_now(app: App, basic: Path) -> None:
-    """PLAN-05."""
+    """PLAN-05"""
     (basic / "Projects/Alpha.md").write_text("[x](./Tower%20clock.md) [y](../Home.md)", encoding="utf-8")
     shown = plan(app, "move_note", name="Projects", to="Old/Work/Projects")
     assert "Projects/Alpha.md" in states(shown)
@@ -148,7 +148,7 @@ def test_links_inside_a_folder_that_was_moved_first_are_rewritten_where_they_are
 
 
 def test_a_file_that_changed_since_is_refused_and_the_others_stay(app: App, basic: Path) -> None:
-    """PLAN-03, PLAN-04."""
+    """PLAN-03, PLAN-04"""
     shown = plan(app, "replace", find="clock", content="watch", query="clock")
     (basic / "Home.md").write_text("Somebody else's text about a clock", encoding="utf-8")
     before = contents(basic)
@@ -165,7 +165,7 @@ def test_a_file_that_changed_since_is_refused_and_the_others_stay(app: App, basi
 
 
 def test_a_plan_that_would_leave_a_new_link_behind_is_refused(app: App, basic: Path) -> None:
-    """PLAN-08, WATCH-10."""
+    """PLAN-08, WATCH-10"""
     shown = plan(app, "move_note", name="Projects/Alpha", to="Moved.md")
     (basic / "Later.md").write_text("see [[Alpha]]", encoding="utf-8")
     before = contents(basic)
@@ -178,7 +178,7 @@ def test_a_plan_that_would_leave_a_new_link_behind_is_refused(app: App, basic: P
 
 
 def test_a_link_that_was_written_a_moment_ago_follows_its_note(app: App, basic: Path) -> None:
-    """WATCH-10."""
+    """WATCH-10"""
     for number in range(5):
         old, new = f"Target {number}", f"Renamed {number}"
         (basic / f"{old}.md").write_text("", encoding="utf-8")
@@ -201,7 +201,7 @@ def test_a_link_that_was_written_a_moment_ago_follows_its_note(app: App, basic: 
 def test_nothing_of_another_program_is_overwritten(
     app: App, basic: Path, tool: str, arguments: dict[str, Any], meanwhile: Any
 ) -> None:
-    """PLAN-03, PLAN-04."""
+    """PLAN-03, PLAN-04"""
     shown = plan(app, tool, **arguments)
     meanwhile(basic)
     before = contents(basic)
@@ -211,7 +211,7 @@ def test_nothing_of_another_program_is_overwritten(
 
 
 def test_the_policy_holds_for_planning_and_for_applying(basic: Path) -> None:
-    """PLAN-01, POL-02, POL-04."""
+    """PLAN-01, POL-02, POL-04"""
     (basic.parent / "policy.toml").write_text(
         'write = ["Projects/"]\nconfirm = ["edit"]', encoding="utf-8", newline="\n"
     )
@@ -227,7 +227,7 @@ def test_the_policy_holds_for_planning_and_for_applying(basic: Path) -> None:
 
 
 def test_a_plan_ends_after_half_an_hour_and_the_oldest_of_many_goes(app: App) -> None:
-    """PLAN-02."""
+    """PLAN-02"""
     now = 0.0
     vault = app.vaults.get()
     plans = Plans(vault, lambda: now)
@@ -253,7 +253,7 @@ def test_a_plan_ends_after_half_an_hour_and_the_oldest_of_many_goes(app: App) ->
 
 
 def test_changed_lines_come_with_their_heading(app: App, basic: Path) -> None:
-    """PLAN-06."""
+    """PLAN-06"""
     shown = plan(app, "replace", find="fox", content="cat", names=["Tower clock"])
     (file,) = shown["files"]
     assert (file["added"], file["removed"]) == (1, 1)
@@ -286,13 +286,13 @@ def test_changed_lines_come_with_their_heading(app: App, basic: Path) -> None:
     ],
 )
 def test_a_plan_says_what_becomes_of_a_file(app: App, tool: str, given: dict[str, Any], shown: Any) -> None:
-    """PLAN-06."""
+    """PLAN-06"""
     file = plan(app, tool, **given)["files"][0]
     assert (file["path"], file["op"], file.get("to"), file["added"], file["removed"]) == shown
 
 
 def test_a_long_change_is_listed_in_pages(app: App, basic: Path) -> None:
-    """VIEW-06, PLAN-06."""
+    """VIEW-06, PLAN-06"""
     for number in range(300):
         (basic / f"A note with a long enough name to fill a page {number:03}.md").write_text("old", encoding="utf-8")
     shown = plan(app, "replace", find="old", content="new", query="old")
@@ -307,7 +307,7 @@ def test_a_long_change_is_listed_in_pages(app: App, basic: Path) -> None:
 
 
 def test_an_earlier_change_is_shown_with_its_lines_and_who_made_it(app: App, basic: Path) -> None:
-    """PLAN-07."""
+    """PLAN-07"""
     run(app, "move_note", **MOVE)
     run(app, "delete_note", name="Home")
     last = run(app, "show_changes")
@@ -322,14 +322,14 @@ def test_an_earlier_change_is_shown_with_its_lines_and_who_made_it(app: App, bas
 
 
 def test_a_batch_with_one_move_is_not_said_to_rewrite_links_only(app: App) -> None:
-    """PLAN-07."""
+    """PLAN-07"""
     edit = {"tool": "edit_note", "name": "No last newline", "operation": "append", "content": "x"}
     shown = plan(app, "batch", calls=[{"tool": "move_note", **MOVE}, edit])
     assert shown["summary"] == f"Batch of changes: {shown.get('total') or len(shown['files'])} files"
 
 
 def test_what_cannot_be_planned_is_said(app: App) -> None:
-    """PLAN-01."""
+    """PLAN-01"""
     assert plan(app, "replace", find="not there", content="x", query="clock")["summary"] == "This would change nothing."
     for name in ("obsidian_search", "obsidian_open_note", "nonsense"):
         with pytest.raises(InvalidArguments, match="is no tool whose changes can be planned"):

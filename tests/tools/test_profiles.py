@@ -37,7 +37,7 @@ def test_a_profile_is_within_its_size(names: str, most: int) -> None:
 
 
 def test_every_argument_of_every_tool_has_a_description() -> None:
-    """TOOL-08. The tools that open views are left out: VIEW-06 bounds them so closely that only what
+    """TOOL-08: The tools that open views are left out: VIEW-06 bounds them so closely that only what
     their names do not say has room."""
     of_pages = [tool for tool in VIEW_TOOLS.values() if not tool.view]
     without = {

@@ -37,14 +37,14 @@ def vault(tmp_path: Path) -> Iterator[TaskVault]:
 
 
 def test_overdue_is_before_today(vault: TaskVault) -> None:
-    """TASK-132."""
+    """TASK-132"""
     found = vault.list(due="overdue")
     assert [task["text"][-12:] for task in found["tasks"]] == ["📅 2026-11-20"]
     assert found == vault.list(due="before today")
 
 
 def test_tasks_done_or_cancelled_on_a_day_are_listed_without_their_status(tmp_path: Path) -> None:
-    """TASK-131."""
+    """TASK-131"""
     lines = "- [x] old ✅ 2026-01-01\n- [-] gone ❌ 2026-01-02\n- [ ] open\n- [x] undated\n"
     vault = TaskVault(tmp_path, {"A.md": lines}, {})
 
@@ -62,7 +62,7 @@ def test_tasks_done_or_cancelled_on_a_day_are_listed_without_their_status(tmp_pa
 
 @needs_vectors
 def test_tasks_are_listed_as_measured(tmp_path: Path) -> None:
-    """TASK-131, TASK-132."""
+    """TASK-131, TASK-132"""
     data = measured("list")
     wrong = []
     for name, content in data["vaults"].items():
@@ -92,7 +92,7 @@ def _answered(vault: TaskVault, **arguments: Any) -> Any:
 
 @needs_vectors
 def test_fields_are_set_and_tasks_added_as_measured(tmp_path: Path) -> None:
-    """TASK-60 to TASK-66."""
+    """TASK-60 to TASK-66"""
     by_vault: dict[str, list[Case]] = {}
     for case in measured("edit")["cases"]:
         if case["kind"] in ("set", "add"):
@@ -117,7 +117,7 @@ def test_fields_are_set_and_tasks_added_as_measured(tmp_path: Path) -> None:
 
 @needs_vectors
 def test_tasks_are_named_as_measured(tmp_path: Path) -> None:
-    """TASK-67, TASK-70 to TASK-72."""
+    """TASK-67, TASK-70 to TASK-72"""
     wrong = []
     for case in measured("edit")["cases"]:
         if case["kind"] == "call":
@@ -134,7 +134,7 @@ def test_tasks_are_named_as_measured(tmp_path: Path) -> None:
 
 
 def test_a_task_is_named_by_place_id_block_text_or_part(vault: TaskVault) -> None:
-    """TASK-70."""
+    """TASK-70"""
     assert vault.update(name="A", line=3, status="done")["path"] == "A.md"
     assert vault.update(task="m1", status="todo")["line"] == 3
     assert vault.update(task="^br", status="done")["new"] == ["- [x] buy bread ✅ 2026-11-25 ^br"]
@@ -144,7 +144,7 @@ def test_a_task_is_named_by_place_id_block_text_or_part(vault: TaskVault) -> Non
 
 
 def test_a_line_that_moved_is_found_again_or_refused(vault: TaskVault) -> None:
-    """TASK-71. A neighbour is never changed."""
+    """TASK-71: A neighbour is never changed."""
     vault.write("A.md", "new first line\n" + FILES["A.md"])
     assert vault.update(name="A", line=3, task="buy milk", status="done")["line"] == 4
     before = vault.text("B.md")
@@ -158,7 +158,7 @@ def test_a_line_that_moved_is_found_again_or_refused(vault: TaskVault) -> None:
 
 
 def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault) -> None:
-    """TASK-72."""
+    """TASK-72"""
     with pytest.raises(TextNotUnique) as caught:
         vault.update(task="same", status="done")
     assert caught.value.data["places"] == ["B.md:2", "B.md:3"]
@@ -191,7 +191,7 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
 def test_wrong_arguments_are_refused_with_what_is_expected(
     vault: TaskVault, arguments: dict[str, Any], says: str
 ) -> None:
-    """TASK-65, TASK-83."""
+    """TASK-65, TASK-83"""
     before = vault.text("A.md")
     with pytest.raises(InvalidArguments, match=says):
         vault.update(**arguments)
@@ -213,14 +213,14 @@ def test_wrong_arguments_are_refused_with_what_is_expected(
 def test_a_field_in_the_text_beside_its_argument_is_one_field(
     vault: TaskVault, arguments: dict[str, str], line: str
 ) -> None:
-    """TASK-64, TASK-66."""
+    """TASK-64, TASK-66"""
     added = vault.update(action="add", name="B", text="call 📅 2026-12-01", **arguments)
     assert added["new"] == [line]
     assert "warnings" not in added
 
 
 def test_the_fields_of_a_new_text_replace_those_of_the_line(vault: TaskVault) -> None:
-    """TASK-64."""
+    """TASK-64"""
     changed = vault.update(name="Sub/C", line=2, text="plan 📅 2026-12-01", due="2026-12-24")
     assert changed["new"] == ["- [ ] plan 📅 2026-12-24 🔼"]
     changed = vault.update(name="Sub/C", line=2, text="plan more 📅 2026-12-25")
@@ -256,7 +256,7 @@ def test_a_task_that_recurs_is_ticked_by_its_text_although_it_was_done_before(va
     ],
 )
 def test_a_list_takes_the_days_that_a_person_says(tmp_path: Path, due: str, found: int) -> None:
-    """TASK-132."""
+    """TASK-132"""
     days = ("2026-11-10", "2026-11-20", "2026-12-01")
     made = TaskVault(tmp_path, {"A.md": "".join(f"- [ ] a 📅 {day}\n" for day in days)}, {})
     assert made.list(due=due)["total"] == found
@@ -278,14 +278,14 @@ def test_a_list_takes_the_days_that_a_person_says(tmp_path: Path, due: str, foun
 def test_a_signed_time_moves_a_date_from_where_it_is(
     tmp_path: Path, line: str, fields: dict[str, str], new: str
 ) -> None:
-    """TASK-83."""
+    """TASK-83"""
     made = TaskVault(tmp_path, {"A.md": f"- [ ] {line}\n"}, {})
     assert made.update(name="A", line=1, **fields)["new"] == [f"- [ ] {new}"]
     made.close()
 
 
 def test_one_call_is_one_change_that_undo_takes_back(vault: TaskVault) -> None:
-    """TASK-67. Fields, status and the next occurrence are one change."""
+    """TASK-67: Fields, status and the next occurrence are one change."""
     before = vault.text("Sub/C.md")
     answer = vault.update(task="water", priority="high", status="done")
     assert answer["new"] == [
@@ -315,7 +315,7 @@ def test_an_older_etag_is_merged_or_refused(vault: TaskVault) -> None:
 
 
 def test_line_ends_stay_and_a_deleted_task_takes_its_own_with_it(vault: TaskVault) -> None:
-    """TASK-47, TASK-63."""
+    """TASK-47, TASK-63"""
     vault.update(task="rye", on_completion="delete")
     answer = vault.update(task="rye", status="done")
     assert answer["deleted"]
@@ -330,7 +330,7 @@ def test_line_ends_stay_and_a_deleted_task_takes_its_own_with_it(vault: TaskVaul
 
 
 def test_a_task_with_items_below_it_is_not_deleted_when_it_is_done(vault: TaskVault) -> None:
-    """TASK-41."""
+    """TASK-41"""
     vault.update(task="^br", on_completion="delete")
     answer = vault.update(task="^br", status="done")
     assert "items are indented below" in answer["warnings"][0]
@@ -355,7 +355,7 @@ CHANGES = st.fixed_dictionaries(
 def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
     tmp_path: Path, changes: list[dict[str, Any]]
 ) -> None:
-    """TASK-63, TASK-67."""
+    """TASK-63, TASK-67"""
     body = "\ufeff---\nk: v\n---\r\n- [ ] one 📅 2026-02-30\ntext \t\n- [/]  two  [x:: y]\r\n"
     body += "\t- [x] three ✅ 2026-01-01\n\n> - [ ] four"
     with tempfile.TemporaryDirectory(dir=tmp_path) as folder:
@@ -383,7 +383,7 @@ def test_any_changes_leave_the_other_lines_and_undo_brings_all_back(
 
 
 def test_bytes_that_are_no_utf8_stay(vault: TaskVault) -> None:
-    """TASK-63."""
+    """TASK-63"""
     (vault.root / "Raw.md").write_bytes(b"# H\xff\n- [ ] a \xfe b\n\xfd\n")
     answer = vault.update(name="Raw", line=2, status="done", due="today")
     assert answer["new"] == ["- [x] a \ufffd b 📅 2026-11-25 ✅ 2026-11-25"]
@@ -397,7 +397,7 @@ def test_bytes_that_are_no_utf8_stay(vault: TaskVault) -> None:
 
 
 def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -> None:
-    """TASK-66."""
+    """TASK-66"""
     assert vault.update(action="add", name="Sub/C", section="Plan", text="more", due="tomorrow")["line"] == 4
     assert vault.text("Sub/C.md").splitlines()[3] == "- [ ] more 📅 2026-11-26"
     assert vault.update(action="add", name="A", text="last")["new"] == ["- [ ] last"]
@@ -413,7 +413,7 @@ def test_a_task_is_added_to_a_section_a_note_and_todays_note(vault: TaskVault) -
 
 
 def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:
-    """TASK-66, TASK-64."""
+    """TASK-66, TASK-64"""
     assert vault.update(action="add", name="Sub/C", text="- [ ] once")["new"] == ["- [ ] once"]
     vault.write("H.md", "<div>\n</div>\n")
     assert vault.update(action="add", name="H", text="x")["line"] == 4
@@ -426,7 +426,7 @@ def test_a_task_is_added_only_where_it_is_one(vault: TaskVault) -> None:
 
 
 def test_a_list_says_once_what_is_known_of_a_task(vault: TaskVault) -> None:
-    """TASK-131, TASK-133."""
+    """TASK-131, TASK-133"""
     answer = vault.list(note="Sub/C", due="any", status="all", tag="#work")
     assert answer == {
         "tasks": [
@@ -454,7 +454,7 @@ def test_a_list_says_once_what_is_known_of_a_task(vault: TaskVault) -> None:
 
 
 def test_pages_follow_each_other(vault: TaskVault) -> None:
-    """TASK-134."""
+    """TASK-134"""
     vault.write("Many.md", "".join(f"- [ ] task {number} {'x' * 100} #a #b\n" for number in range(120)))
     found: list[int] = []
     offset = 0
@@ -497,13 +497,13 @@ def test_a_task_of_half_a_megabyte_does_not_fill_the_answer(vault: TaskVault) ->
     ],
 )
 def test_wrong_lists_are_refused(vault: TaskVault, arguments: dict[str, Any], error: type[AppError]) -> None:
-    """TASK-132."""
+    """TASK-132"""
     with pytest.raises(error):
         vault.list(**arguments)
 
 
 def test_settings_count_as_soon_as_they_change(vault: TaskVault) -> None:
-    """TASK-01, TASK-03, TASK-40."""
+    """TASK-01, TASK-03, TASK-40"""
     assert vault.list()["total"] == 8
     vault.write(f".obsidian/{SETTINGS_FILE}", json.dumps({"globalFilter": "#work"}))
     assert vault.list()["total"] == 1
@@ -517,7 +517,7 @@ def test_settings_count_as_soon_as_they_change(vault: TaskVault) -> None:
 
 
 def test_the_search_operators_find_the_same_checkboxes(vault: TaskVault) -> None:
-    """TASK-02. `task:` and the list read the items of one parser."""
+    """TASK-02: `task:` and the list read the items of one parser."""
     vault.write("Code.md", "```\n- [ ] milk in code\n```\n%% - [ ] milk in a comment %%\n")
     for operator, status in (("task", "all"), ("task-todo", "todo"), ("task-done", "done")):
         hits = call(vault.app, "obsidian_search", {"query": f"{operator}:(milk)", "match": "exact"}).data

@@ -45,7 +45,7 @@ def found(vault: TaskVault, case: Case) -> list[tuple[str, int]] | None:
 @needs_vectors
 @pytest.mark.parametrize("name", ["query", "filter", "prio"])
 def test_the_index_leaves_out_nothing_that_a_query_finds(tmp_path: Path, name: str) -> None:
-    """TASK-130. What is measured of the pure query holds for the tool on a vault."""
+    """TASK-130: What is measured of the pure query holds for the tool on a vault."""
     data = measured("filters")
     content = data["vaults"][name]
     places = [(path, line) for path, line in content["tasks"]]
@@ -63,7 +63,7 @@ def test_the_index_leaves_out_nothing_that_a_query_finds(tmp_path: Path, name: s
 
 
 def test_the_blocks_of_a_note_run_in_their_order(vault: TaskVault) -> None:
-    """TASK-97, TASK-98, QUERIES-04."""
+    """TASK-97, TASK-98, QUERIES-04"""
     answer = vault.query("", this="Board")
     assert [(block["line"], block["language"]) for block in answer["blocks"]] == [
         (5, "tasks"),
@@ -83,6 +83,6 @@ def test_a_note_without_blocks_and_no_note_find_every_task(vault: TaskVault) -> 
 
 
 def test_a_fence_names_the_language(vault: TaskVault) -> None:
-    """TASK-98, QUERIES-03."""
+    """TASK-98, QUERIES-03"""
     assert vault.query("```tasks\ndue today\n```", language="")["total"] == 0
     assert vault.query("```tasks\ndue tomorrow\nexplain\n```", language="")["explanation"].endswith("November 2026)\n")

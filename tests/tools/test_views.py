@@ -28,7 +28,7 @@ def labels(shown: dict[str, Any], column: int = 0) -> list[Any]:
 
 
 def test_the_graph_has_files_in_both_directions_and_names_without_a_file(app: App, basic: Path) -> None:
-    """VIEW-20."""
+    """VIEW-20"""
     write(
         basic, {"Hub.md": "[[Near]] ![[Pic.png]] [[Nowhere]]", "Near.md": "[[Far]]", "Far.md": "", "From.md": "[[Hub]]"}
     )
@@ -54,7 +54,7 @@ def test_the_graph_has_files_in_both_directions_and_names_without_a_file(app: Ap
 
 
 def test_a_large_graph_keeps_the_nearest_and_says_how_many_are_left_out(app: App, basic: Path) -> None:
-    """VIEW-06, VIEW-20."""
+    """VIEW-06, VIEW-20"""
     near = {f"Folder with a name/Near note number {number:03}.md": f"[[Far {number:03}]]" for number in range(200)}
     write(basic, {"Hub.md": " ".join(f"[[{path[:-3]}]]" for path in near), **near})
     write(basic, {f"Far {number:03}.md": "" for number in range(200)})
@@ -82,7 +82,7 @@ def dated(basic: Path) -> None:
 
 @pytest.mark.usefixtures("dated")
 def test_rows_are_sorted_and_grouped_as_a_whole(app: App) -> None:
-    """VIEW-30, VIEW-31."""
+    """VIEW-30, VIEW-31"""
     assert labels(run(app, "show_query", query=DATED)) == ["A", "B", "C", "D"]
     assert labels(run(app, "show_query", query=DATED, sort="due")) == ["B", "D", "A", "C"]
     assert labels(run(app, "show_query", query=DATED, sort="-due")) == ["A", "D", "B", "C"]
@@ -104,7 +104,7 @@ def test_rows_are_sorted_and_grouped_as_a_whole(app: App) -> None:
 
 
 def test_pages_of_a_long_result_follow_each_other(app: App, basic: Path) -> None:
-    """VIEW-06, VIEW-30, VIEW-31."""
+    """VIEW-06, VIEW-30, VIEW-31"""
     write(basic, {f"Many/{number:03}.md": f"---\nkey: {number * 7919 % 1000}\n---\n" for number in range(300)})
     for sort in ("", "key"):
         found: list[Any] = []
@@ -119,7 +119,7 @@ def test_pages_of_a_long_result_follow_each_other(app: App, basic: Path) -> None
 
 
 def test_cells_say_what_they_are(app: App, basic: Path) -> None:
-    """VIEW-30."""
+    """VIEW-30"""
     text = "---\ntext: plain\nnumber: 1.5\nflag: false\nday: 2026-11-22\nlink: '[[Home]]'\nnone: '[[Nowhere|x]]'\n"
     write(basic, {"Cells/One.md": f"{text}list: [a, '[[Home]]']\nlong: {'x' * 300}\n---\n"})
     shown = run(app, "show_query", query='TABLE text, number, flag, day, link, none, list, long, absent FROM "Cells"')
@@ -138,7 +138,7 @@ def test_cells_say_what_they_are(app: App, basic: Path) -> None:
 
 
 def test_a_base_comes_in_its_own_layout_and_groups(app: App) -> None:
-    """VIEW-32."""
+    """VIEW-32"""
     base = (
         "views:\n  - type: cards\n    name: A\n    order: [file.name, status]\n    groupBy:\n      property: status\n"
     )
@@ -152,7 +152,7 @@ def test_a_base_comes_in_its_own_layout_and_groups(app: App) -> None:
 
 
 def test_tasks_carry_what_a_tick_needs(app: App, basic: Path) -> None:
-    """VIEW-31, VIEW-33."""
+    """VIEW-31, VIEW-33"""
     write(basic, {"Tasks.md": "- [ ] one\n- [ ] two ⏫\n- [ ] three 🔽\n"})
     shown = run(app, "show_query", query="path includes Tasks", language="tasks", sort="priority")
     assert labels(shown) == ["two", "three", "one"]
@@ -163,7 +163,7 @@ def test_tasks_carry_what_a_tick_needs(app: App, basic: Path) -> None:
 
 
 def test_a_note_comes_with_its_beginning_and_a_page_with_its_links(app: App, basic: Path) -> None:
-    """VIEW-40, VIEW-41."""
+    """VIEW-40, VIEW-41"""
     (basic / "wheel.png").write_bytes(b"png")
     write(
         basic, {"N.md": "---\na: [x, 1]\n---\n# One\n[[Home|h]] ![[wheel.png|200]] [[#One]] [[No]] [w](https://a.b)\n"}
@@ -186,7 +186,7 @@ def test_a_note_comes_with_its_beginning_and_a_page_with_its_links(app: App, bas
 
 
 def test_a_long_note_comes_in_pages_that_end_behind_a_paragraph(app: App, basic: Path) -> None:
-    """VIEW-06, VIEW-40."""
+    """VIEW-06, VIEW-40"""
     body = "".join(f"# Heading {number} {'h' * 300}\n\n{'words ' * 200}\n\n" for number in range(100))
     write(basic, {"Long.md": "---\nkey: " + "v" * 9_000 + "\n---\n" + body})
     shown = run(app, "show_note", path="Long")
@@ -204,7 +204,7 @@ def test_a_long_note_comes_in_pages_that_end_behind_a_paragraph(app: App, basic:
 
 
 def test_hidden_text_of_a_note_that_is_shown_counts_as_read(app: App, basic: Path) -> None:
-    """VIEW-40, POL-13."""
+    """VIEW-40, POL-13"""
     write(basic, {"Trap.md": "Hello \U000e0041\U000e0042\U000e0043 there\n"})
     run(app, "show_note", path="Trap")
     assert app.hidden_text_reads.path() == "Trap.md"

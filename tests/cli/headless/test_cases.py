@@ -76,7 +76,7 @@ PARTS = list(parts())
 def test_commands_print_and_change_what_the_rules_say(
     part: Part, vault: Path, ran: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-01 to HEADLESS-20, BASE-92."""
+    """HEADLESS-01 to HEADLESS-20, BASE-92"""
     for step in part.steps:
         name, quote, text = step.text.partition(' "')
         match step.kind:

@@ -39,7 +39,7 @@ def _is_of_plugins(case: dict[str, Any]) -> bool:
 def test_a_case_of_periodic_notes_holds_for_the_commands(
     case: dict[str, Any], vault: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-17."""
+    """HEADLESS-17"""
     for name, content in case["settings"].items():
         (vault / ".obsidian" / name).parent.mkdir(parents=True, exist_ok=True)
         (vault / ".obsidian" / name).write_text(json.dumps(content), encoding="utf-8")

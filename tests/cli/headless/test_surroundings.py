@@ -18,7 +18,7 @@ from .conftest import Ran, Run
 
 
 def test_undo_takes_back_a_change_with_all_its_files(vault: Path, run: Run) -> None:
-    """HEADLESS-18."""
+    """HEADLESS-18"""
     before = (vault / "Alpha.md").read_bytes()
     assert run("rename", "file=Beta", "name=Gamma") == "Renamed: Beta.md -> Gamma.md\n"
     assert b"[[Gamma]] [[Gamma]]" in (vault / "Alpha.md").read_bytes()
@@ -35,7 +35,7 @@ def test_undo_takes_back_a_change_with_all_its_files(vault: Path, run: Run) -> N
 
 
 def test_the_policy_holds(vault: Path, run: Run, tmp_path: Path) -> None:
-    """HEADLESS-18."""
+    """HEADLESS-18"""
     policy = '[vaults.Cases]\nhidden = ["Folder/"]\nwrite = ["Alpha.md"]\n'
     (tmp_path / "policy.toml").write_text(policy, encoding="utf-8")
     assert run("files", "folder=Folder") == ""
@@ -51,7 +51,7 @@ def test_the_policy_holds(vault: Path, run: Run, tmp_path: Path) -> None:
 
 
 def test_a_very_long_line_is_printed_once_for_all_its_matches(vault: Path, run: Run) -> None:
-    """HEADLESS-14."""
+    """HEADLESS-14"""
     drawing = "quagga " * 2_000
     (vault / "Drawing.md").write_text(f"quagga quagga\n{drawing}\nquagga\n", encoding="utf-8")
     short = "Drawing.md:1: quagga quagga\n"
@@ -61,7 +61,7 @@ def test_a_very_long_line_is_printed_once_for_all_its_matches(vault: Path, run: 
 
 
 def test_the_facts_of_a_file_have_its_times(vault: Path, run: Run) -> None:
-    """HEADLESS-10."""
+    """HEADLESS-10"""
     os.utime(vault / "Beta.md", ns=(0, 1_700_000_001_234_567_890))
     lines = run("file", "file=Beta").splitlines()
     assert lines[:4] == ["path\tBeta.md", "name\tBeta", "extension\tmd", f"size\t{(vault / 'Beta.md').stat().st_size}"]
@@ -73,7 +73,7 @@ def test_the_facts_of_a_file_have_its_times(vault: Path, run: Run) -> None:
 def test_content_comes_from_standard_input_as_it_is(
     vault: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-06, HEADLESS-20."""
+    """HEADLESS-06, HEADLESS-20"""
     given = tmp_path / "given.txt"
     given.write_bytes(rb"\times \n" + "日本\n".encode())
     with given.open(encoding="utf-8") as stream:
@@ -103,7 +103,7 @@ def test_the_output_is_copied_where_there_is_a_clipboard(
 def test_the_vault_is_found_by_name_id_or_folder(
     vault: Path, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-04."""
+    """HEADLESS-04"""
     other, third = tmp_path / "Other", tmp_path / "Third"
     (other / ".obsidian").mkdir(parents=True)
     (other / "Deep").mkdir()
@@ -141,7 +141,7 @@ def test_names_are_found_in_either_form_of_their_accents(vault: Path, run: Run) 
 
 @needs("names that differ in their normal form")
 def test_of_two_files_that_differ_in_normal_form_the_one_whose_path_is_given_is_meant(vault: Path, run: Run) -> None:
-    """NAME-06."""
+    """NAME-06"""
     for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():
         (vault / path).write_text(word, encoding="utf-8")
     for path, word in {"Folder/\u00e9.md": "composed", "Folder/e\u0301.md": "decomposed"}.items():
@@ -153,7 +153,7 @@ def test_of_two_files_that_differ_in_normal_form_the_one_whose_path_is_given_is_
 
 
 def test_cards_are_added_to_a_canvas_and_connected(vault: Path, run: Run) -> None:
-    """HEADLESS-20."""
+    """HEADLESS-20"""
     assert run("create", "path=New.canvas") == "Created: New.canvas\n"
     first = run("canvas:add", "file=New", r"text=one\ntwo", "color=2").removeprefix("Added: ").strip()
     second = run("canvas:add", "path=New.canvas", "note=Beta", f"beside={first}", "side=below")
@@ -178,7 +178,7 @@ def register(home: Path, vaults: dict[str, object]) -> None:
 def test_a_command_of_the_app_is_handed_to_it_where_it_runs(
     vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-09, APP-TOOL-03."""
+    """HEADLESS-09, APP-TOOL-03"""
     program = tmp_path / "official.py"
     program.write_text("import sys; print(*sys.argv[1:], sep='|'); sys.exit(3)\n", encoding="utf-8", newline="\n")
     register(tmp_path, {"0123456789abcdef": {"path": str(vault), "ts": 1, "open": True}})

@@ -22,7 +22,7 @@ SPECIFICATION = Path(__file__).parents[3] / "specs" / "headless.md"
 
 
 def test_the_specification_names_each_command_with_its_verdict_and_the_file_that_tests_it() -> None:
-    """HEADLESS-02. `make update` does not write this table: a verdict is decided by a person."""
+    """HEADLESS-02: `make update` does not write this table: a verdict is decided by a person."""
     table = SPECIFICATION.read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z:]+)` \| (\w+) \| (\w+) \|", table, re.MULTILINE)
     assert {name: verdict for name, verdict, _ in rows} == {name: command.verdict for name, command in COMMANDS.items()}
@@ -32,7 +32,7 @@ def test_the_specification_names_each_command_with_its_verdict_and_the_file_that
 
 
 def test_each_command_from_the_files_has_its_function() -> None:
-    """HEADLESS-02."""
+    """HEADLESS-02"""
     for command in COMMANDS.values():
         if command.verdict in ("files", "limits") and command.module != "own":
             module = import_module(f"obsidian_mcp.cli.headless.{command.module}")
@@ -40,7 +40,7 @@ def test_each_command_from_the_files_has_its_function() -> None:
 
 
 def test_words_are_keys_flags_and_formats() -> None:
-    """HEADLESS-03."""
+    """HEADLESS-03"""
     read = words.read_words(["vault=V", "backlinks", "file=a=b", "file=c", "--json", "counts=false", "total", "all"])
     assert (read.vault, read.command, read.text("file"), read.format) == ("V", "backlinks", "c", "json")
     assert (read.has("counts"), read.has("total"), read.has("all"), read.has("x")) == (False, True, True, False)
@@ -69,12 +69,12 @@ def test_no_command_takes_an_empty_value(command: DropInCommand, parameter: Drop
 
 
 def test_content_has_escapes() -> None:
-    """HEADLESS-06."""
+    """HEADLESS-06"""
     assert words.unescape(r"a\nb \times \\n \x") == "a\nb \times \\n \\x"
 
 
 def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None:
-    """HEADLESS-03."""
+    """HEADLESS-03"""
     assert words.suggestions("daily:") == ["daily:append", "daily:path", "daily:prepend"]
     assert words.suggestions("serch") == ["search", "sync"]
     assert words.suggestions("linkx") == ["links"]
@@ -92,17 +92,17 @@ def test_suggestions_begin_with_the_word_then_contain_it_then_are_near() -> None
     ],
 )
 def test_lists_are_in_the_order_of_the_app(listed: list[str]) -> None:
-    """HEADLESS-07."""
+    """HEADLESS-07"""
     assert call.sort_texts(reversed(listed)) == listed
 
 
 def test_cells_with_commas_are_quoted() -> None:
-    """HEADLESS-07."""
+    """HEADLESS-07"""
     assert cells.separate([['x, "y"', "z"]], "csv") == '"x, ""y""",z'
 
 
 def test_help_has_the_layout_that_programs_read(run: Run) -> None:
-    """HEADLESS-08."""
+    """HEADLESS-08"""
     whole = run("help")
     assert run() == run("--help") == whole
     assert "\nCommands:\n  aliases               " in whole

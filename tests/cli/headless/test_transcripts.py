@@ -131,7 +131,7 @@ RECORDS = records()
 
 @pytest.mark.skipif(not RECORDS, reason="the recordings of the official command are not here")
 def test_a_record_is_left_out_only_with_a_reason() -> None:
-    """HEADLESS-02."""
+    """HEADLESS-02"""
     assert len(RECORDS) == 92
     assert REASONS.keys() | STATES.keys() | ENVIRONMENT.keys() <= RECORDS.keys()
 
@@ -140,7 +140,7 @@ def test_a_record_is_left_out_only_with_a_reason() -> None:
 def test_a_recorded_answer_is_given_in_the_same_words(
     words: str, vault: Path, ran: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """HEADLESS-10 to HEADLESS-18."""
+    """HEADLESS-10 to HEADLESS-18"""
     record = RECORDS[words]
     vaults = [tmp_path / name for name in ("memory", "default", "V")]
     register(tmp_path, {f"{number:016x}": {"path": str(path)} for number, path in enumerate(vaults[:2])})

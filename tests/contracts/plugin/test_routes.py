@@ -57,7 +57,7 @@ def call(client: TestClient, name: str, body: bytes | str) -> Any:
 
 
 def test_the_list_is_sorted_and_has_its_own_hash(client: TestClient) -> None:
-    # V1-01
+    """V1-01"""
     answer = client.get("/bridge/v1/tools").json()
     assert answer["hash"] == tool_hash(answer["tools"])
     names = [tool["name"] for tool in answer["tools"]]
@@ -66,7 +66,7 @@ def test_the_list_is_sorted_and_has_its_own_hash(client: TestClient) -> None:
 
 
 def test_the_hash_changes_with_the_tools(app: App) -> None:
-    # V1-01
+    """V1-01"""
     registered = Bridge()
     with http_client(app, registered) as client:
         before = client.get("/bridge/v1/tools").json()
@@ -77,7 +77,7 @@ def test_the_hash_changes_with_the_tools(app: App) -> None:
 
 
 def test_content_goes_out_as_the_tool_gave_it(client: TestClient) -> None:
-    # V1-04
+    """V1-04"""
     answer = call(client, "say", '{"arguments":{"text":"hé\\n日 😀"}}')
     assert answer.json() == {"success": True, "content": [{"type": "text", "text": "hé\n日 😀"}]}
     assert answer.headers["content-type"] == "application/json"
@@ -130,7 +130,7 @@ def test_half_a_surrogate_pair_leaves_as_an_escape(client: TestClient) -> None:
     ],
 )
 def test_a_body_of_the_wrong_shape_is_400(client: TestClient, body: bytes) -> None:
-    # V1-02
+    """V1-02"""
     answer = call(client, "say", body)
     assert answer.status_code == 400
     reply = answer.json()
@@ -155,13 +155,13 @@ def test_wrong_arguments_are_400_and_named(client: TestClient) -> None:  # wire 
     [("utils%2Fhelper", "helped"), ("utils%2fhelper", "helped"), ("gr%C3%B6%C3%9Fe", "groß"), ("a+b", "plus")],
 )
 def test_the_name_of_a_tool_is_decoded_once(client: TestClient, path: str, text: str) -> None:
-    # V1-03
+    """V1-03"""
     assert call(client, path, '{"arguments":{}}').json()["content"][0]["text"] == text
 
 
 @pytest.mark.parametrize("path", ["nope", "%zz", "%ff", "a%2Bb%2Bc", "say%20", "gr%25C3%25B6%25C3%259Fe"])
 def test_an_unknown_tool_is_404_before_its_body_is_looked_at(client: TestClient, path: str) -> None:
-    # V1-03
+    """V1-03"""
     answer = call(client, path, b"not json")
     assert answer.status_code == 404
     reply = answer.json()
@@ -198,7 +198,7 @@ def test_head_is_get_without_a_body(client: TestClient) -> None:
 
 @pytest.mark.parametrize("path", ["health", "tools", "tools/say/call", "nope"])
 def test_every_preflight_is_answered(client: TestClient, path: str) -> None:
-    # V1-05
+    """V1-05"""
     answer = client.options(f"/bridge/v1/{path}", headers={"access-control-request-headers": "x-odd"})
     assert answer.status_code == 204
     assert answer.content == b""

@@ -250,5 +250,5 @@ LINKED = TextVault(
     ],
 )
 def test_files_and_links(expression: str, expected: Any) -> None:
-    """BASE-60 to BASE-66; BASE-20, BASE-34"""
+    """BASE-60 to BASE-66, BASE-20, BASE-34"""
     assert value_of(expression, row="n.md", vault=LINKED) == expected

@@ -15,7 +15,7 @@ from tests.core.tasks.vectors import TODAY, measured, needs_vectors, today_of
 
 @needs_vectors
 def test_filters_take_the_days_that_the_plugin_takes() -> None:
-    """TASK-80, TASK-81, TASK-82."""
+    """TASK-80, TASK-81, TASK-82"""
     wrong = []
     for case in measured("dates")["cases"]:
         found = date_filter("due", f"on {case['text']}", today_of(case))
@@ -43,7 +43,7 @@ def test_filters_take_the_days_that_the_plugin_takes() -> None:
     ],
 )
 def test_periods(text: str, first: str, last: str) -> None:
-    """TASK-80, TASK-81, TASK-82."""
+    """TASK-80, TASK-81, TASK-82"""
     days = read_days(text, TODAY, TASKS_QUERY)
     assert days is not None
     assert (str(days.first), str(days.last)) == (first, last)
@@ -80,7 +80,7 @@ def test_periods_up_to_today(text: str, first: str, last: str) -> None:
     ],
 )
 def test_other_texts_are_no_days(text: str) -> None:
-    """TASK-80."""
+    """TASK-80"""
     assert read_days(text, TODAY, TASKS_QUERY) is None
 
 
@@ -102,7 +102,7 @@ def test_other_texts_are_no_days(text: str) -> None:
     ],
 )
 def test_days_to_be_written_are_never_past_by_chance(text: str, wanted: str | None) -> None:
-    """TASK-83."""
+    """TASK-83"""
     found = read_coming_day(text, TODAY)
     assert (found and found.isoformat()) == wanted
 

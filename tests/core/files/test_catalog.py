@@ -85,7 +85,7 @@ def _folders(catalog: Catalog) -> dict[str, tuple[str, str] | None]:
 def test_any_order_of_changes_and_scans_gives_the_catalog_of_a_fresh_scan(
     steps: list[tuple[bool, str, int, bool]],
 ) -> None:
-    """NAME-06, NAME-09."""
+    """NAME-06, NAME-09"""
     reported, scanned = Followed(), Followed()
     present: dict[str, DiskFile] = {}
     for put, disk, size, scans in steps:

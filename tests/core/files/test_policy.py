@@ -112,7 +112,7 @@ def test_an_empty_list_of_what_may_be_read_or_changed_allows_nothing() -> None:
 def test_a_limit_of_the_vault_and_one_of_a_key_both_hold(
     strict: str, wide: str, check: Callable[[Policy], None]
 ) -> None:
-    """POL-14."""
+    """POL-14"""
     key = '[keys.phone]\nkey = "of sixteen letters"\n'
     with call_with(hidden_text=lambda: "Read.md"):
         for text in (f"{strict}\n{key}{wide}", f"{wide}\n{key}{strict}"):

@@ -110,7 +110,7 @@ class Foreign:
 def test_a_line_that_another_program_writes_while_a_batch_is_worked_out_is_where_single_calls_leave_it(
     root: Path, opened: Opened, calls: list[Call], path: str, expected: str | None
 ) -> None:
-    """BATCH-03. Issue 56: the batch was answered as done, and the line was gone."""
+    """BATCH-03: Issue 56: the batch was answered as done, and the line was gone."""
     vault = opened()
     foreign = Foreign(root / "A.md")
 
@@ -129,7 +129,7 @@ def test_a_line_that_another_program_writes_while_a_batch_is_worked_out_is_where
 
 @pytest.mark.parametrize("call", [edit("A"), overwrite("A"), merge("A", "B"), delete("A", permanent=False)])
 def test_a_batch_whose_file_never_rests_is_refused_whole_with_the_call(root: Path, opened: Opened, call: Call) -> None:
-    """BATCH-03, SAFE-08."""
+    """BATCH-03, SAFE-08"""
     vault = opened()
     foreign = Foreign(root / "A.md", times=100)
 
@@ -173,7 +173,7 @@ def test_a_file_that_another_program_makes_meanwhile_is_neither_overwritten_nor_
 
 
 def test_a_batch_rewrites_a_link_that_another_program_writes_while_it_is_worked_out(root: Path, opened: Opened) -> None:
-    """BATCH-02, WATCH-10."""
+    """BATCH-02, WATCH-10"""
     vault = opened()
     times = iter([True])
 
@@ -187,7 +187,7 @@ def test_a_batch_rewrites_a_link_that_another_program_writes_while_it_is_worked_
 
 
 def test_a_batch_takes_a_new_file_of_a_folder_that_it_moves_along(root: Path, opened: Opened) -> None:
-    """BATCH-02."""
+    """BATCH-02"""
     vault = opened()
     times = iter([True])
 
@@ -202,7 +202,7 @@ def test_a_batch_takes_a_new_file_of_a_folder_that_it_moves_along(root: Path, op
 
 
 def test_a_batch_holds_no_lock_while_it_is_worked_out(root: Path, opened: Opened) -> None:
-    """BATCH-09, INDEX-43. Issue 56: another server's edit failed after 11 s."""
+    """BATCH-09, INDEX-43: Issue 56: another server's edit failed after 11 s."""
     vault, other = opened(), opened()
 
     def another_server(_: DraftVault) -> None:
@@ -249,7 +249,7 @@ SEQUENCES: dict[str, list[Call]] = {
 def test_a_batch_leaves_the_files_and_folders_that_its_calls_leave_one_by_one(
     root: Path, tmp_path: Path, opened: Opened, name: str
 ) -> None:
-    """BATCH-02."""
+    """BATCH-02"""
     before, folders_before = visible(root), folders(root)
     one_by_one = tmp_path / "one by one/vault"
     one_by_one.mkdir(parents=True)
@@ -276,7 +276,7 @@ def test_a_batch_leaves_the_files_and_folders_that_its_calls_leave_one_by_one(
 def test_what_is_too_large_as_one_call_is_refused_as_a_batch(
     root: Path, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """BATCH-10."""
+    """BATCH-10"""
     monkeypatch.setattr(change_checks, "MOST_BYTES", 1_000)
     vault = opened()
 
@@ -289,7 +289,7 @@ def test_what_is_too_large_as_one_call_is_refused_as_a_batch(
 
 
 def test_a_draft_that_ends_as_it_began_changes_nothing(root: Path, opened: Opened) -> None:
-    """BATCH-01."""
+    """BATCH-01"""
     vault = opened()
     there_and_back = [relocate("A", "Z"), relocate("Z", "A")]
 

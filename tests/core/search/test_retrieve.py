@@ -634,7 +634,7 @@ PIECES = st.sampled_from(
 @example("x", "０5.5.2024")
 @examples(150)
 def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: str) -> None:
-    """Alone, as it stands there (SEARCH-50); and no query fails in a way of its own."""
+    """SEARCH-50: alone, as it stands there; and no query fails in a way of its own."""
     with indexed({"N.md": text, "Other.md": query}) as vault:
         search = search_of(vault)
         for searched in (query, *text.split()):

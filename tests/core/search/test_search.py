@@ -108,7 +108,8 @@ def test_a_text_that_is_not_whole_in_the_index_is_searched_in_its_file(monkeypat
         assert listed(search_of(vault), r"/\d:\d\d/") == scanned(vault, r"/\d:\d\d/") == ["Long.md"]
 
 
-def test_an_exact_search_names_the_files_that_could_not_be_read() -> None:  # SEARCH-93
+def test_an_exact_search_names_the_files_that_could_not_be_read() -> None:
+    """SEARCH-93"""
     with MemoryVault({f"{name}.md": "wanted" for name in "abc"}) as vault:
         vault.broken["b.md"] = PermissionDenied("The system does not allow reading 'b.md'.")
         search = search_of(vault)

@@ -33,7 +33,7 @@ def changed(
 @needs_vectors
 @pytest.mark.parametrize("name", ["toggle", "recurrence"])
 def test_lines_change_as_the_plugin_changes_them(name: str) -> None:
-    """TASK-40, TASK-42, TASK-43, TASK-44, TASK-45."""
+    """TASK-40, TASK-42, TASK-43, TASK-44, TASK-45"""
     cases = measured(name)["cases"]
     wrong = []
     for case in cases:
@@ -47,13 +47,13 @@ def test_lines_change_as_the_plugin_changes_them(name: str) -> None:
 
 
 def test_the_same_status_changes_nothing() -> None:
-    """TASK-41."""
+    """TASK-41"""
     line = "- [x]   odd  spaces ✅2026-01-01 "
     assert changed(line, "x", TaskSettings()) == StatusChange(line)
 
 
 def test_a_checkbox_that_is_no_task_follows_the_app() -> None:
-    """TASK-40, TASK-03."""
+    """TASK-40, TASK-03"""
     settings = TaskSettings(global_filter="#task")
     assert changed("- [/] a 📅 2026-11-30", "toggle", settings).lines == ["- [ ] a 📅 2026-11-30"]
     assert changed("- [ ] a", "toggle", WITHOUT_PLUGIN).lines == ["- [x] a"]
@@ -63,7 +63,7 @@ def test_a_checkbox_that_is_no_task_follows_the_app() -> None:
 
 
 def test_dates_of_completion_come_and_go() -> None:
-    """TASK-42."""
+    """TASK-42"""
     assert changed("- [x] a ✅ 2026-01-01", "-", TaskSettings()).lines == ["- [-] a ❌ 2026-11-25"]
     assert changed("- [ ] a", "x", TaskSettings(set_done_date=False)).lines == ["- [x] a"]
 
@@ -89,7 +89,7 @@ def test_the_next_occurrence_may_drop_the_scheduled_date_and_count_from_the_star
 
 
 def test_a_recurring_task_leaves_its_next_occurrence() -> None:
-    """TASK-43, TASK-44, TASK-45."""
+    """TASK-43, TASK-44, TASK-45"""
     line = "- [ ] a 🆔 one ⛔ two 🔁 every week 🛫 2026-11-18 📅 2026-11-20 ^b"
     done = "- [x] a 🆔 one ⛔ two 🔁 every week 🛫 2026-11-18 📅 2026-11-20 ✅ 2026-11-25 ^b"
     upcoming = "- [ ] a 🔁 every week ➕ 2026-11-25 🛫 2026-11-25 📅 2026-11-27"
@@ -108,14 +108,14 @@ def test_a_recurring_task_leaves_its_next_occurrence() -> None:
     ],
 )
 def test_text_that_cannot_be_read_is_kept(line: str, lines: list[str], warning: str) -> None:
-    """TASK-46."""
+    """TASK-46"""
     found = changed(line, "done", TaskSettings())
     assert found.lines == lines
     assert any(warning in text for text in found.warnings)
 
 
 def test_a_rule_without_a_further_date_does_not_repeat() -> None:
-    """TASK-46, TASK-58."""
+    """TASK-46, TASK-58"""
     found = changed("- [ ] a 🔁 every day until January 1 2020 📅 2026-11-20", "done", TaskSettings())
     assert found.lines == ["- [x] a 🔁 every day until January 1 2020 📅 2026-11-20 ✅ 2026-11-25"]
     assert "no further date" in found.warnings[0]
@@ -147,7 +147,7 @@ def test_what_can_be_of_an_odd_rule_is_followed(rule: str, due: str) -> None:
 
 
 def test_a_task_is_deleted_on_completion_unless_items_hang_on_it() -> None:
-    """TASK-47."""
+    """TASK-47"""
     assert changed("- [ ] a 🏁 delete", "done", TaskSettings()).lines == []
     kept = changed("- [ ] a 🏁 delete", "done", TaskSettings(), has_children=True)
     assert kept.lines == ["- [x] a 🏁 delete ✅ 2026-11-25"]
@@ -155,7 +155,7 @@ def test_a_task_is_deleted_on_completion_unless_items_hang_on_it() -> None:
 
 
 def test_a_rule_is_followed_as_far_as_it_is_understood() -> None:
-    """TASK-48."""
+    """TASK-48"""
     found = changed("- [ ] a 🔁 every day really 📅 2026-11-20", "done", TaskSettings())
     assert found.lines[0] == "- [ ] a 🔁 every day 📅 2026-11-21"
     assert "'every day'" in found.warnings[0]
@@ -183,7 +183,7 @@ PIECES = [
     new=st.sampled_from(" x-/?"),
 )
 def test_a_change_of_status_keeps_every_other_member(body: str, settings: TaskSettings, old: str, new: str) -> None:
-    """TASK-42, TASK-46. What a line said before, it says after; and what stands there is stable."""
+    """TASK-42, TASK-46: What a line said before, it says after; and what stands there is stable."""
     line = f"- [{old}] {body}"
     if follows_core(line, settings):
         return

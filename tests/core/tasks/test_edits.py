@@ -32,12 +32,12 @@ from .vectors import TODAY
     ],
 )
 def test_a_field_is_set_and_nothing_else(line: str, values: dict[str, str | None], wanted: str) -> None:
-    """TASK-25, TASK-60, TASK-61, TASK-62, TASK-63."""
+    """TASK-25, TASK-60, TASK-61, TASK-62, TASK-63"""
     assert set_fields(line, values, "emoji") == wanted
 
 
 def test_a_field_in_brackets_goes_with_its_comma() -> None:
-    """TASK-62."""
+    """TASK-62"""
     assert set_fields("- [ ] a [due:: 2026-01-01], (id:: x)", {"due": None}, "dataview") == "- [ ] a (id:: x)"
 
 
@@ -50,7 +50,7 @@ def test_a_field_in_brackets_goes_with_its_comma() -> None:
     ],
 )
 def test_a_new_text_takes_the_place_of_the_description(line: str, wanted: str) -> None:
-    """TASK-64."""
+    """TASK-64"""
     assert set_description(line, "new", "#task", "emoji") == wanted
 
 

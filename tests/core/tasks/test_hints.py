@@ -21,7 +21,7 @@ NOTE = """# Plan
 
 
 def test_days_and_dependencies_of_a_line() -> None:
-    """TASK-130."""
+    """TASK-130"""
     assert written_days("📅 2026-11-26 ⏳ 2026-11-02 [done:: 2025-01-01]") == ("2025-01-01", "2026-11-26")
     assert written_days("nothing") == ("", "")
     assert names_dependency("a 🆔 x")
@@ -31,7 +31,7 @@ def test_days_and_dependencies_of_a_line() -> None:
 
 @given(st.text(st.sampled_from("📅⏳🆔⛔ [](:id dependsOn:: due: 2026-1a,")))
 def test_no_field_is_left_out(text: str) -> None:
-    """TASK-130. The hints hold for whatever a line is read as."""
+    """TASK-130: The hints hold for whatever a line is read as."""
     line = f"- [ ] {text}"
     task = read_task(line, TaskPlace("a.md", 1), WITHOUT_PLUGIN)
     assert task is not None
@@ -47,7 +47,7 @@ def lines_of(graph: Graph, days: tuple[str, str] | None = None, without: tuple[s
 
 
 def test_the_index_finds_tasks_by_day_and_mark() -> None:
-    """TASK-130."""
+    """TASK-130"""
     with MemoryVault({"a.md": NOTE, "b.md": "- no task\n"}) as vault:
         assert lines_of(vault.graph) == [1, 2, 3, 4, 5]
         assert lines_of(vault.graph, ("2026-11-23", "2026-11-30")) == [1, 3, 5]

@@ -61,7 +61,7 @@ def _vault_and_result(case: Case, vaults: Case) -> tuple[dict[tuple[str, int], i
 
 @needs_vectors
 def test_filters_find_what_the_plugin_finds_and_refuse_what_it_refuses() -> None:
-    """TASK-100 to TASK-108."""
+    """TASK-100 to TASK-108"""
     data = measured("filters")
     wrong = []
     for case in data["cases"]:
@@ -79,7 +79,7 @@ def test_filters_find_what_the_plugin_finds_and_refuse_what_it_refuses() -> None
 
 @needs_vectors
 def test_tasks_stand_in_the_order_and_groups_of_the_plugin() -> None:
-    """TASK-110 to TASK-117."""
+    """TASK-110 to TASK-117"""
     data = measured("order")
     wrong = []
     for case in data["cases"]:
@@ -101,7 +101,7 @@ def test_tasks_stand_in_the_order_and_groups_of_the_plugin() -> None:
 
 @needs_vectors
 def test_queries_are_explained_in_the_words_of_the_plugin() -> None:
-    """TASK-120, TASK-121."""
+    """TASK-120, TASK-121"""
     wrong = []
     for case in measured("explain")["cases"]:
         environment = environment_of(settings_of(case), today_of(case), [])
@@ -112,7 +112,7 @@ def test_queries_are_explained_in_the_words_of_the_plugin() -> None:
 
 
 def test_every_line_of_a_query_must_hold() -> None:
-    """TASK-90, TASK-101, TASK-112."""
+    """TASK-90, TASK-101, TASK-112"""
     assert found("not done\npath includes work") == ["quoted", "write report", "sub item", "no date at all"]
     assert found("(description includes milk) OR \\\n   (description includes hans)") == ["buy milk", "call Hans"]
 
@@ -136,7 +136,7 @@ def test_every_line_of_a_query_must_hold() -> None:
     ],
 )
 def test_filters(query: str, wanted: list[str]) -> None:
-    """TASK-102, TASK-103, TASK-104, TASK-105, TASK-106, TASK-108, TASK-117."""
+    """TASK-102, TASK-103, TASK-104, TASK-105, TASK-106, TASK-108, TASK-117"""
     assert found(query) == wanted
 
 
@@ -169,13 +169,13 @@ def test_filters(query: str, wanted: list[str]) -> None:
     ],
 )
 def test_mistakes_are_refused_with_their_reason(query: str, says: str) -> None:
-    """TASK-95, TASK-100, TASK-105, TASK-108."""
+    """TASK-95, TASK-100, TASK-105, TASK-108"""
     with pytest.raises(QueryInvalid, match=says):
         found(query)
 
 
 def test_placeholders_are_filled_in_from_the_note() -> None:
-    """TASK-92."""
+    """TASK-92"""
     here = QueryNote("Work/Plan.md", {"Search": ["a", 1], "word": "milk", "none": None})
     assert len(found("path includes {{query.file.path}}", note=here)) == 6
     assert found("description includes {{query.file.property('WORD')}}", note=here) == ["buy milk"]
@@ -188,7 +188,7 @@ def test_placeholders_are_filled_in_from_the_note() -> None:
 
 
 def test_presets_stand_for_their_lines() -> None:
-    """TASK-93."""
+    """TASK-93"""
     settings = TaskSettings(
         presets={"open": "# all that is open\nnot done", "top": "preset open\nlimit 1", "x": "preset x"}
     )
@@ -198,7 +198,7 @@ def test_presets_stand_for_their_lines() -> None:
 
 
 def test_the_global_query_and_the_notes_defaults_come_first() -> None:
-    """TASK-96, TASK-97."""
+    """TASK-96, TASK-97"""
     settings = TaskSettings(global_query="path includes Home\nlimit 1")
     assert found("not done", settings) == ["buy milk"]
     assert found("not done\nlimit 5", settings) == ["buy milk", "broken"]
@@ -211,13 +211,13 @@ def test_the_global_query_and_the_notes_defaults_come_first() -> None:
 
 
 def test_a_whole_block_is_a_query() -> None:
-    """TASK-98."""
+    """TASK-98"""
     assert found("> ```tasks\n> done\n> limit 1\n> ```\n") == ["call Hans"]
     assert found("```tasks\ndone\nlimit 1\n```") == ["call Hans"]
 
 
 def test_groups_nest_and_are_sorted_by_name() -> None:
-    """TASK-113, TASK-114, TASK-116."""
+    """TASK-113, TASK-114, TASK-116"""
     result = run("group by folder\ngroup by tags reverse\nnot done")
     assert result.groups is not None
     assert [group.names for group in result.groups] == [
@@ -232,7 +232,7 @@ def test_groups_nest_and_are_sorted_by_name() -> None:
 
 
 def test_a_task_that_has_a_tag_twice_stands_twice_in_its_group() -> None:
-    """TASK-113."""
+    """TASK-113"""
     settings = TaskSettings()
     tasks = tasks_of({"a.md": "- [ ] a #x b #x #y\n"}, settings)
     groups = parse_query("group by tags", environment_of(settings, TODAY, tasks)).run_tasks_query(tasks).groups
@@ -241,7 +241,7 @@ def test_a_task_that_has_a_tag_twice_stands_twice_in_its_group() -> None:
 
 
 def test_a_priority_is_explained_as_it_was_written() -> None:
-    """TASK-120."""
+    """TASK-120"""
     explanation = parse_query("Priority is High\nexplain", environment_of(TaskSettings(), TODAY, [])).explanation
     assert explanation is not None
     assert "    priority is High\n" in explanation
@@ -257,7 +257,7 @@ def test_a_priority_is_explained_as_it_was_written() -> None:
     ],
 )
 def test_an_expression_is_explained_as_javascript_writes_it(written: str, explained: str) -> None:
-    """TASK-120."""
+    """TASK-120"""
     query = f"path regex matches {written}\nexplain"
     explanation = parse_query(query, environment_of(TaskSettings(), TODAY, [])).explanation
     assert explanation is not None
@@ -265,28 +265,28 @@ def test_an_expression_is_explained_as_javascript_writes_it(written: str, explai
 
 
 def test_a_period_in_capitals_is_the_period() -> None:
-    """TASK-80, TASK-120."""
+    """TASK-80, TASK-120"""
     explanation = parse_query("DUE THIS WEEK\nexplain", environment_of(TaskSettings(), TODAY, [])).explanation
     assert explanation is not None
     assert "  DUE THIS WEEK =>\n    due date is between:\n      2026-11-23 (Monday" in explanation
 
 
 def test_missing_values_turn_round_with_reverse() -> None:
-    """TASK-111."""
+    """TASK-111"""
     by_due = found("sort by due\nnot done\npath includes Home")
     assert by_due == ["broken", "buy milk"]
     assert found("sort by due reverse\nnot done\npath includes Home") == by_due[::-1]
 
 
 def test_texts_compare_as_in_the_app() -> None:
-    """TASK-110."""
+    """TASK-110"""
     texts = ["", " a", "_x", "-x", ".x", "(x", "+x", "9", "10", "a", "A", "á", "ab", "straße", "strassf", "z"]
     shuffled = sorted(texts, key=len, reverse=True)
     assert sorted(shuffled, key=collation_key) == texts
 
 
 def test_an_odd_query_takes_no_odd_time() -> None:
-    """TASK-108. Combinations are read without recursion, and nested only so deep."""
+    """TASK-108: Combinations are read without recursion, and nested only so deep."""
     assert found(" AND ".join(["(description includes milk)"] * 2000)) == ["buy milk"]
     assert found(f"{'(' * 3000}description includes milk{')' * 3000}") == ["buy milk"]
     with pytest.raises(QueryInvalid):

@@ -39,7 +39,7 @@ from obsidian_mcp.core.tasks.rule_text import write_rule
     ],
 )
 def test_rules_are_written_in_the_words_of_the_plugin(text: str, written: str) -> None:
-    """TASK-50, TASK-52."""
+    """TASK-50, TASK-52"""
     rule = parse_rule(text)
     assert rule is not None
     assert write_rule(rule) == written
@@ -63,7 +63,7 @@ def test_rules_are_written_in_the_words_of_the_plugin(text: str, written: str) -
     ],
 )
 def test_rules_that_are_not_understood_are_none(text: str) -> None:
-    """TASK-50."""
+    """TASK-50"""
     rule = parse_rule(text)
     assert rule is None or not rule.is_complete
 
@@ -85,7 +85,7 @@ def test_rules_that_are_not_understood_are_none(text: str) -> None:
     ],
 )
 def test_the_next_date(text: str, base: str, wanted: str | None) -> None:
-    """TASK-56, TASK-57, TASK-58."""
+    """TASK-56, TASK-57, TASK-58"""
     rule = parse_rule(text)
     assert rule is not None
     assert next_date(rule, date.fromisoformat(base)) == (wanted and date.fromisoformat(wanted))
@@ -101,7 +101,7 @@ WORDS = st.sampled_from(
 
 @given(st.lists(WORDS, max_size=9).map(" ".join))
 def test_what_is_written_is_read_as_the_same_rule(text: str) -> None:
-    """TASK-52. Reading and writing never fail, and settle after one round."""
+    """TASK-52: Reading and writing never fail, and settle after one round."""
     rule = parse_rule(f"every {text}")
     if rule is not None:
         again = parse_rule(write_rule(rule))

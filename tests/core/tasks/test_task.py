@@ -53,7 +53,7 @@ def _members(task: Task | None) -> dict[str, Any] | None:
 
 @needs_vectors
 def test_lines_are_read_as_the_plugin_reads_them() -> None:
-    """TASK-20, TASK-21, TASK-22, TASK-23."""
+    """TASK-20, TASK-21, TASK-22, TASK-23"""
     cases = measured("parse")["cases"]
     wrong = []
     for case in cases:
@@ -69,7 +69,7 @@ def test_lines_are_read_as_the_plugin_reads_them() -> None:
 
 @needs_vectors
 def test_the_tasks_of_whole_notes_are_those_of_the_app() -> None:
-    """TASK-02, TASK-04."""
+    """TASK-02, TASK-04"""
     wrong = []
     for case in measured("files")["cases"]:
         recording = json.loads((FOLDER.parent / "recordings" / case["recording"]).read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def test_the_tasks_of_whole_notes_are_those_of_the_app() -> None:
 
 
 def test_reading_stops_at_the_first_word_that_is_no_field() -> None:
-    """TASK-21."""
+    """TASK-21"""
     task = read_task("- [ ] pay 📅 2026-11-30 rent 🔼 #home ⏳2026-11-29 ^b1", HERE, TaskSettings())
     assert task is not None
     assert task.due is None
@@ -92,14 +92,14 @@ def test_reading_stops_at_the_first_word_that_is_no_field() -> None:
 
 
 def test_the_leftmost_of_two_values_counts() -> None:
-    """TASK-22."""
+    """TASK-22"""
     task = read_task("- [ ] a 📅 2026-01-01 📅 2026-02-02", HERE, TaskSettings())
     assert task is not None
     assert task.due == date(2026, 1, 1)
 
 
 def test_a_date_that_is_no_day_is_there_but_invalid() -> None:
-    """TASK-24."""
+    """TASK-24"""
     task = read_task("- [ ] a 🔁 every week 📅 2026-02-30", HERE, TaskSettings())
     assert task is not None
     assert task.has_date("due")
@@ -109,7 +109,7 @@ def test_a_date_that_is_no_day_is_there_but_invalid() -> None:
 
 
 def test_without_the_plugin_both_notations_are_read() -> None:
-    """TASK-03."""
+    """TASK-03"""
     line = "- [ ] a [priority:: high] 📅 2026-11-30"
     both, one = read_task(line, HERE, WITHOUT_PLUGIN), read_task(line, HERE, TaskSettings())
     assert both is not None
@@ -120,12 +120,12 @@ def test_without_the_plugin_both_notations_are_read() -> None:
 
 @pytest.mark.parametrize("line", ["- [ ] plain", "-\t[ ] #task tab behind the marker", "- [ab] #task", "[ ] #task"])
 def test_lines_without_the_filter_or_of_another_form_are_no_tasks(line: str) -> None:
-    """TASK-02."""
+    """TASK-02"""
     assert read_task(line, HERE, TaskSettings(global_filter="#task")) is None
 
 
 def test_settings_are_the_plugins_defaults_where_they_are_missing_or_broken() -> None:
-    """TASK-01, TASK-03."""
+    """TASK-01, TASK-03"""
     for enabled, data in ((None, b"{}"), (b"[]", None), (b"{", None)):
         assert read_task_settings(enabled, data) == WITHOUT_PLUGIN
     for data in (None, b"{", b"[]"):
@@ -135,7 +135,7 @@ def test_settings_are_the_plugins_defaults_where_they_are_missing_or_broken() ->
 
 
 def test_settings_are_read() -> None:
-    """TASK-01, TASK-10."""
+    """TASK-01, TASK-10"""
     row = {"symbol": "!", "name": "Important", "nextStatusSymbol": "x", "type": "nonsense"}
     found = read_task_settings(
         ENABLED,
@@ -160,7 +160,7 @@ def test_settings_are_read() -> None:
 
 
 def test_statuses_follow_their_links() -> None:
-    """TASK-11, TASK-12, TASK-13, TASK-14."""
+    """TASK-11, TASK-12, TASK-13, TASK-14"""
     registry = StatusRegistry()
     assert registry.get("X") == TaskStatus("X", "Unknown", "x", "TODO")
     assert [status.is_done for status in DEFAULTS] == [False, True, False, True]
@@ -172,7 +172,7 @@ def test_statuses_follow_their_links() -> None:
 
 
 def test_the_date_of_a_notes_name_is_that_of_its_tasks() -> None:
-    """TASK-27."""
+    """TASK-27"""
     settings = TaskSettings(
         use_filename_as_scheduled_date=True, filename_date_format="D MMM YYYY", filename_date_folders=("Daily",)
     )
@@ -187,14 +187,14 @@ def test_the_date_of_a_notes_name_is_that_of_its_tasks() -> None:
 
 @given(st.text(), st.sampled_from(["emoji", "dataview", "both"]))
 def test_no_line_is_too_strange_to_read(text: str, notation: Any) -> None:
-    """TASK-20. The places of a line lie in it and in order."""
+    """TASK-20: The places of a line lie in it and in order."""
     line = read_line(f"- [ ] {text}", notation)
     assert line is not None
     assert line.body_start <= line.description_end <= line.body_end <= len(line.text)
 
 
 def test_a_heading_in_a_quote_heads_no_task() -> None:
-    """TASK-04."""
+    """TASK-04"""
     text = "# Real\n\n> # Quoted\n> - [ ] a\n\n- [ ] b\n```\n- [ ] code\n```\n"
     assert [(task.place.line, task.place.heading) for task in tasks_of({"a.md": text}, TaskSettings())] == [
         (4, "Real"),
@@ -203,5 +203,5 @@ def test_a_heading_in_a_quote_heads_no_task() -> None:
 
 
 def test_parsing_a_note_finds_its_checkboxes() -> None:
-    """TASK-02. The item list of the note parser is the source."""
+    """TASK-02: The item list of the note parser is the source."""
     assert [item.mark for item in parse("- [ ] a\n- [x] b\n- c\n").tasks] == [" ", "x"]

@@ -28,7 +28,7 @@ def root(tmp_path: Path) -> Path:
 
 
 def test_an_observer_is_told_what_was_changed_by_whom(root: Path, opened: Opened) -> None:
-    """SAFE-25."""
+    """SAFE-25"""
     vault = opened()
     changes: list[Committed] = []
     vault.committed.add(changes.append)
@@ -71,7 +71,7 @@ def test_observers_are_told_in_order_when_the_lock_is_free_again(root: Path, ope
 
 
 def test_an_observer_that_fails_changes_nothing_for_anybody(root: Path, opened: Opened) -> None:
-    """SAFE-25."""
+    """SAFE-25"""
     vault = opened()
     told: list[int] = []
 
@@ -105,7 +105,7 @@ def test_nobody_is_told_of_a_change_that_was_not_made(root: Path, opened: Opened
 
 
 def test_of_a_batch_observers_are_told_once(root: Path, opened: Opened) -> None:
-    """SAFE-25, BATCH-01."""
+    """SAFE-25, BATCH-01"""
     vault = opened()
     changes: list[Committed] = []
     vault.committed.add(changes.append)

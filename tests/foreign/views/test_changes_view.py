@@ -39,7 +39,7 @@ def pass_barrier(host: ReferenceHost, view: FrameLocator) -> None:
 
 
 def test_a_planned_move_is_applied_whole_and_undone(host: ReferenceHost, basic: Path) -> None:
-    """VIEW-12 beside it: the model gets numbers, no text."""
+    """VIEW-12: beside it: the model gets numbers, no text."""
     before = contents(basic)
     view = host.show(TOOL, MOVE)
     expect(view.locator("h1")).to_have_text("Move Projects/Alpha.md to Projects/Beta.md and rewrite links in 4 files")
@@ -103,7 +103,7 @@ def test_a_card_shows_its_lines_with_the_words_that_change(viewer: ReferenceHost
 
 
 def test_a_file_that_changed_meanwhile_has_no_apply_button(host: ReferenceHost, basic: Path) -> None:
-    """PLAN-03."""
+    """PLAN-03"""
     view = host.show(TOOL, MOVE)
     expect(view.locator("h1")).to_be_visible()
     (basic / "Home.md").write_text("Another text", encoding="utf-8")
@@ -125,7 +125,7 @@ def test_a_plan_that_ended_is_said(host: ReferenceHost, basic: Path) -> None:
 
 
 def test_where_the_policy_wants_it_the_person_confirms_in_the_view(page_of_host: ReferenceHost, basic: Path) -> None:
-    """POL-04."""
+    """POL-04"""
     (basic.parent / "policy.toml").write_text('confirm = ["move"]', encoding="utf-8")
     app = app_on(basic)
     with serving(app) as url, page_of_host.on(url) as host:
@@ -139,7 +139,7 @@ def test_where_the_policy_wants_it_the_person_confirms_in_the_view(page_of_host:
 
 
 def test_an_earlier_change_is_shown_and_undone(host: ReferenceHost, basic: Path) -> None:
-    """PLAN-07."""
+    """PLAN-07"""
     host.session.call("obsidian_edit_note", name="Home", operation="append", content="One more line")
     view = host.show(TOOL, {})
     expect(view.locator(".meta").first).to_contain_text("change 1")
@@ -168,7 +168,7 @@ def test_a_host_that_leaves_the_structure_out_shows_the_same(host: ReferenceHost
 
 @pytest.mark.parametrize("result", [{"content": []}, {"content": [{"type": "text", "text": "See file 17"}]}])
 def test_a_result_that_was_lost_is_asked_for_again(viewer: ReferenceHost, result: dict[str, Any]) -> None:
-    """VIEW-05."""
+    """VIEW-05"""
     view = viewer.open(TOOL, MOVE, result=result)
     expect(view.locator("h1")).to_contain_text("Move Projects/Alpha.md")
     assert viewer.calls == [(TOOL, MOVE)]
@@ -177,7 +177,7 @@ def test_a_result_that_was_lost_is_asked_for_again(viewer: ReferenceHost, result
 def test_a_result_that_never_comes_is_asked_for_after_five_seconds_unless_cancelled(
     browser: Browser, still: str
 ) -> None:
-    """VIEW-05."""
+    """VIEW-05"""
     context = browser.new_context()
     context.clock.install()
     with ReferenceHost(context).on(still) as host:
@@ -199,7 +199,7 @@ def test_a_result_that_never_comes_is_asked_for_after_five_seconds_unless_cancel
 
 
 def test_without_tools_the_view_shows_and_says_so(viewer: ReferenceHost) -> None:
-    """VIEW-11."""
+    """VIEW-11"""
     view = viewer.show(TOOL, MOVE, capabilities={})
     expect(view.locator(".notice")).to_contain_text("Read only")
     expect(view.get_by_role("button", name="Apply")).to_have_count(0)
@@ -209,7 +209,7 @@ def test_without_tools_the_view_shows_and_says_so(viewer: ReferenceHost) -> None
 
 
 def test_errors_and_cancelled_calls_are_said(viewer: ReferenceHost) -> None:
-    """VIEW-05."""
+    """VIEW-05"""
     view = viewer.show(TOOL, {"change": 99})
     expect(view.get_by_role("alert")).to_contain_text("The journal has no change 99")
     view = viewer.open(TOOL, MOVE, result=None)
@@ -221,7 +221,7 @@ def test_errors_and_cancelled_calls_are_said(viewer: ReferenceHost) -> None:
 
 
 def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(viewer: ReferenceHost) -> None:
-    """VIEW-05."""
+    """VIEW-05"""
     view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
     second = viewer.session.call(TOOL, tool="create_note", arguments={"name": "New"})
@@ -233,7 +233,7 @@ def test_a_second_result_replaces_the_first_and_one_for_another_view_does_not(vi
 
 
 def test_messages_of_others_than_the_host_do_nothing(viewer: ReferenceHost) -> None:
-    """VIEW-08."""
+    """VIEW-08"""
     view = viewer.show(TOOL, MOVE)
     expect(view.locator("h1")).to_contain_text("Move")
     forged = {"jsonrpc": "2.0", "method": "ui/notifications/tool-cancelled", "params": {}}
@@ -245,7 +245,7 @@ def test_messages_of_others_than_the_host_do_nothing(viewer: ReferenceHost) -> N
 
 
 def test_theme_language_and_space_follow_the_host(viewer: ReferenceHost) -> None:
-    """VIEW-09, VIEW-10."""
+    """VIEW-09, VIEW-10"""
     insets = {"top": 30, "right": 0, "bottom": 0, "left": 0}
     variables = {"--color-text-primary": "rgb(1, 2, 3)"}
     context = {"locale": "de", "safeAreaInsets": insets, "styles": {"variables": variables}}
@@ -271,7 +271,7 @@ def test_a_view_answers_the_hosts_requests(viewer: ReferenceHost) -> None:
 
 @pytest.mark.parametrize("notes", [{f"A rather long name {number:03}.md": "old" for number in range(105)}])
 def test_files_beyond_the_first_page_are_listed_and_applied(host: ReferenceHost, basic: Path) -> None:
-    """PLAN-06."""
+    """PLAN-06"""
     plan = {"tool": "replace", "arguments": {"find": "old", "content": "new", "query": "path:rather"}}
     view = host.show(TOOL, plan, context={"displayMode": "fullscreen"})
     expect(view.get_by_role("button", name="Apply all (105)")).to_be_visible()
@@ -293,7 +293,7 @@ def test_files_beyond_the_first_page_are_listed_and_applied(host: ReferenceHost,
 
 @pytest.mark.parametrize("width", [320, 1000])
 def test_in_the_chat_the_view_is_low_and_grows_on_demand(page_of_host: ReferenceHost, basic: Path, width: int) -> None:
-    """VIEW-09, VIEW-10."""
+    """VIEW-09, VIEW-10"""
     for number in range(30):
         (basic / f"A note with a rather long name about number {number:02}.md").write_text("old", encoding="utf-8")
     app = app_on(basic)

@@ -25,7 +25,7 @@ def circle(view: FrameLocator, name: str) -> Locator:
 
 
 def test_the_picture_has_every_node_and_link(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     expect(view.locator("h1")).to_have_text("Links around Alpha")
     expect(view.locator("[data-node]")).to_have_count(9)
@@ -37,7 +37,7 @@ def test_the_picture_has_every_node_and_link(viewer: ReferenceHost) -> None:
 
 
 def test_a_click_shows_first_lines_and_links(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     circle(view, "Tower clock").click()
     panel = view.locator(".panel")
@@ -50,7 +50,7 @@ def test_a_click_shows_first_lines_and_links(viewer: ReferenceHost) -> None:
 
 
 def test_a_double_click_puts_a_note_in_the_centre_and_back_goes_back(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha", "depth": 1})
     circle(view, "Tower clock").dblclick()
     expect(view.locator("h1")).to_have_text("Links around Tower clock")
@@ -62,7 +62,7 @@ def test_a_double_click_puts_a_note_in_the_centre_and_back_goes_back(viewer: Ref
 
 
 def test_the_keyboard_walks_along_links_and_re_centres(viewer: ReferenceHost) -> None:
-    """VIEW-09, VIEW-21."""
+    """VIEW-09, VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     node(view, "Alpha").focus()
     viewer.page.keyboard.press("ArrowRight")
@@ -77,7 +77,7 @@ def test_the_keyboard_walks_along_links_and_re_centres(viewer: ReferenceHost) ->
 
 
 def test_nodes_are_dragged_and_the_picture_is_moved_and_zoomed(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     home = circle(view, "Home")
     before, alpha = home.bounding_box(), circle(view, "Alpha").bounding_box()
@@ -108,7 +108,7 @@ def test_nodes_are_dragged_and_the_picture_is_moved_and_zoomed(viewer: Reference
 
 
 def test_two_fingers_zoom_and_move_the_picture(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     picture = view.locator("svg.graph").bounding_box()
     assert picture is not None
@@ -142,7 +142,7 @@ def test_two_fingers_zoom_and_move_the_picture(viewer: ReferenceHost) -> None:
 
 
 def test_keys_zoom_and_names_leave_each_other_room(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"})
     world = view.locator("svg.graph > g")
     before = scale_of(world)
@@ -172,7 +172,7 @@ def scale_of(world: Locator) -> float:
 
 
 def test_the_list_shows_the_same_and_comes_first(viewer: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = viewer.show(TOOL, {"note": "Alpha"}, context={"displayMode": "fullscreen"})
     names = view.locator("svg.graph [data-node] text")
     expect(names).to_have_count(9)
@@ -190,7 +190,7 @@ def test_the_list_shows_the_same_and_comes_first(viewer: ReferenceHost) -> None:
 
 @pytest.mark.parametrize("notes", [{"Hub.md": "text", f"{'🦊' * 40}.md": "[[Hub]]"}])
 def test_a_long_name_is_cut_between_two_emoji(host: ReferenceHost) -> None:
-    """VIEW-21."""
+    """VIEW-21"""
     view = host.show(TOOL, {"note": "Hub"})
     label = view.locator("svg.graph text", has_text="…")
     expect(label).to_have_count(1)
@@ -207,7 +207,7 @@ def test_a_name_without_a_file_says_so_and_does_nothing(host: ReferenceHost) -> 
 
 
 def test_without_tools_a_click_shows_what_is_known(viewer: ReferenceHost) -> None:
-    """VIEW-11."""
+    """VIEW-11"""
     view = viewer.show(TOOL, {"note": "Alpha"}, capabilities={})
     circle(view, "Tower clock").click()
     expect(view.locator(".panel h2")).to_have_text("Projects/Tower clock.md")
@@ -221,7 +221,7 @@ def test_without_tools_a_click_shows_what_is_known(viewer: ReferenceHost) -> Non
 
 @pytest.mark.timing
 def test_150_nodes_are_placed_and_dragged_in_time(page_of_host: ReferenceHost, basic: Path) -> None:
-    """VIEW-22."""
+    """VIEW-22"""
     for number in range(150):
         targets = " ".join(f"[[n{(number * step + step) % 150}]]" for step in (2, 3))
         (basic / f"n{number}.md").write_text(targets, encoding="utf-8")

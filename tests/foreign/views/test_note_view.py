@@ -60,7 +60,7 @@ def article(view: FrameLocator) -> Locator:
 
 @pytest.mark.parametrize("notes", [{"Rich.md": RICH, "pixel.png": PIXEL}])
 def test_markdown_is_shown_as_the_app_shows_it(host: ReferenceHost) -> None:
-    """VIEW-41, VIEW-42, VIEW-43."""
+    """VIEW-41, VIEW-42, VIEW-43"""
     view = host.show(TOOL, {"path": "Rich"}, context=WIDE)
     text = article(view)
     expect(text.locator("section")).to_contain_text("The footnote.")
@@ -94,7 +94,7 @@ def test_markdown_is_shown_as_the_app_shows_it(host: ReferenceHost) -> None:
 
 @pytest.mark.parametrize("notes", [{"Rich.md": RICH}])
 def test_links_lead_to_notes_headings_blocks_and_the_web(host: ReferenceHost) -> None:
-    """VIEW-41."""
+    """VIEW-41"""
     view = host.show(TOOL, {"path": "Rich"}, context=WIDE)
     text = article(view)
     text.get_by_role("button", name="to the block").click()
@@ -112,14 +112,14 @@ def test_links_lead_to_notes_headings_blocks_and_the_web(host: ReferenceHost) ->
 
 
 def test_a_heading_that_is_named_is_scrolled_to(viewer: ReferenceHost) -> None:
-    """VIEW-40."""
+    """VIEW-40"""
     view = viewer.show(TOOL, {"path": "Alpha", "heading": "Measurements"})
     expect(article(view).locator("h3")).to_be_focused()
 
 
 @pytest.mark.parametrize("notes", [{"Long.md": "".join(f"Paragraph {number}.\n\n" for number in range(6000))}])
 def test_a_long_note_goes_on_when_asked(host: ReferenceHost) -> None:
-    """VIEW-10, VIEW-40."""
+    """VIEW-10, VIEW-40"""
     view = host.show(TOOL, {"path": "Long"})
     expect(view.get_by_role("button", name=re.compile("Show more"))).to_be_visible()
     expect(view.get_by_role("button", name="Load more")).to_be_visible()
@@ -134,7 +134,7 @@ def test_a_long_note_goes_on_when_asked(host: ReferenceHost) -> None:
 
 
 def test_without_tools_the_beginning_is_shown(viewer: ReferenceHost) -> None:
-    """VIEW-11."""
+    """VIEW-11"""
     view = viewer.show(TOOL, {"path": "Alpha"}, capabilities={}, context=WIDE)
     expect(article(view)).to_contain_text("a small escapement that needs no oil")
     expect(article(view).get_by_role("button")).to_have_count(0)
@@ -221,7 +221,7 @@ def test_a_hostile_note_executes_nothing(host: ReferenceHost, notes: dict[str, s
 
 @pytest.mark.parametrize("notes", [{f"{HOSTILE}.md": f"[[Home]] [[{HOSTILE}]]\n- [ ] {HOSTILE}\n"}])
 def test_hostile_names_are_text_in_the_other_views_too(host: ReferenceHost) -> None:
-    """VIEW-08."""
+    """VIEW-08"""
     view = host.show("obsidian_show_graph", {"note": HOSTILE}, context=WIDE)
     expect(view.locator("h1")).to_contain_text(HOSTILE)
     view.get_by_role("button", name="List", exact=True).click()

@@ -19,7 +19,7 @@ def column(view: FrameLocator, number: int = 1) -> Locator:
 
 
 def test_a_table_shows_typed_cells_and_sorts_through_the_server(viewer: ReferenceHost) -> None:
-    """VIEW-30, VIEW-31, VIEW-34."""
+    """VIEW-30, VIEW-31, VIEW-34"""
     view = viewer.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
     expect(view.locator("tbody tr")).to_have_count(9)
     expect(view.locator("time")).to_have_text("1 Dec 2026")
@@ -33,7 +33,7 @@ def test_a_table_shows_typed_cells_and_sorts_through_the_server(viewer: Referenc
 
 
 def test_layouts_change_without_a_call_and_groups_with_one(viewer: ReferenceHost) -> None:
-    """VIEW-32."""
+    """VIEW-32"""
     view = viewer.show(TOOL, TABLE, context={"displayMode": "fullscreen"})
     layout = view.get_by_label("Layout")
     layout.select_option("cards")
@@ -56,7 +56,7 @@ def test_a_link_opens_a_preview(viewer: ReferenceHost) -> None:
 
 @pytest.mark.parametrize("notes", [{f"m{number:03}.md": "#many" for number in range(120)}])
 def test_a_long_result_is_paged(host: ReferenceHost) -> None:
-    """VIEW-30."""
+    """VIEW-30"""
     view = host.show(TOOL, {"query": "LIST FROM #many SORT file.name"}, context={"displayMode": "fullscreen"})
     expect(view.locator(".meta").first).to_have_text("1–50 of 120")
     view.get_by_role("button", name="Next page").click()
@@ -69,7 +69,7 @@ def test_a_long_result_is_paged(host: ReferenceHost) -> None:
 
 
 def test_a_task_is_ticked_and_the_tick_undone(host: ReferenceHost, basic: Path) -> None:
-    """VIEW-33, VIEW-34."""
+    """VIEW-33, VIEW-34"""
     view = host.show(TOOL, TASKS)
     box = view.get_by_role("checkbox", name="Cut the wheel in brass")
     expect(box).not_to_be_checked()
@@ -84,7 +84,7 @@ def test_a_task_is_ticked_and_the_tick_undone(host: ReferenceHost, basic: Path) 
 
 @pytest.mark.parametrize("notes", [{"Water.md": "- [ ] Water 🔁 every week 📅 2026-11-23\n"}])
 def test_a_recurring_task_says_when_it_is_due_next(host: ReferenceHost) -> None:
-    """VIEW-33."""
+    """VIEW-33"""
     view = host.show(TOOL, {"language": "tasks", "query": "path includes Water"})
     view.get_by_role("checkbox", name="Water").click()
     expect(view.get_by_role("status")).to_contain_text("The next occurrence is due 30 Nov 2026")
@@ -92,7 +92,7 @@ def test_a_recurring_task_says_when_it_is_due_next(host: ReferenceHost) -> None:
 
 
 def test_a_line_that_moved_is_refused_and_nothing_changes(host: ReferenceHost, basic: Path) -> None:
-    """VIEW-33."""
+    """VIEW-33"""
     view = host.show(TOOL, TASKS)
     expect(view.get_by_role("checkbox")).to_have_count(3)
     note = basic / "Projects/Alpha.md"
@@ -104,7 +104,7 @@ def test_a_line_that_moved_is_refused_and_nothing_changes(host: ReferenceHost, b
 
 
 def test_a_card_is_moved_on_the_board(host: ReferenceHost, basic: Path) -> None:
-    """VIEW-33."""
+    """VIEW-33"""
     view = host.show(TOOL, {**TASKS, "group": "status"}, context={"displayMode": "fullscreen"})
     expect(view.locator(".lane h2")).to_have_text(["todo (2)", "done (1)"])
     view.get_by_label("Move Cut the wheel in brass to").select_option("in progress")
@@ -118,7 +118,7 @@ def test_a_card_is_moved_on_the_board(host: ReferenceHost, basic: Path) -> None:
 
 @pytest.mark.parametrize("notes", [{"W.md": "- [ ] Ask [[Jonas Weiß]] 📅 2026-11-24\n- [ ] Oil 📅 2026-12-01\n"}])
 def test_a_card_is_moved_to_another_due_date_and_named_without_marks(host: ReferenceHost, basic: Path) -> None:
-    """VIEW-33, VIEW-34."""
+    """VIEW-33, VIEW-34"""
     tasks = {"language": "tasks", "query": "path includes W.md", "group": "due"}
     view = host.show(TOOL, tasks, context={"displayMode": "fullscreen"})
     view.get_by_label("Move Ask Jonas Weiß to").select_option("2026-12-01")
@@ -132,7 +132,7 @@ TYPES = "---\nwhen: 2026-03-04T05:06:07\nis: true\nmany: [a, '[[Home]]', 1234.5]
 
 @pytest.mark.parametrize("notes", [{"Typed.md": TYPES}])
 def test_cells_are_written_as_the_reader_is_used_to(host: ReferenceHost) -> None:
-    """VIEW-30."""
+    """VIEW-30"""
     query = {"query": 'TABLE when, is, many, date("x") AS wrong, [[None]] AS to FROM #typed'}
     view = host.show(TOOL, query, context={"displayMode": "fullscreen", "locale": "de-DE"})
     expect(view.locator("tbody td")).to_have_text(
@@ -141,7 +141,7 @@ def test_cells_are_written_as_the_reader_is_used_to(host: ReferenceHost) -> None
 
 
 def test_without_tools_ticks_are_disabled(viewer: ReferenceHost) -> None:
-    """VIEW-11."""
+    """VIEW-11"""
     view = viewer.show(TOOL, TASKS, capabilities={})
     expect(view.get_by_role("checkbox", name="Draw the wheel")).to_be_disabled()
     expect(view.get_by_label("Sort")).to_have_count(0)

@@ -130,7 +130,7 @@ def test_a_view_can_be_read_by_everyone_in_both_themes(
 def test_everything_fits_a_narrow_chat(
     page_of_host: ReferenceHost, extremes: str, tool: str, arguments: dict[str, Any]
 ) -> None:
-    """VIEW-09, VIEW-10."""
+    """VIEW-09, VIEW-10"""
     with page_of_host.on(extremes, width=320) as host:
         view = host.show(tool, arguments)
         expect(view.locator("#view")).not_to_have_attribute("aria-busy", "true")

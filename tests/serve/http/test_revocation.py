@@ -168,7 +168,7 @@ def test_the_open_streams_of_a_key_end_when_it_is_not_what_it_was(
 def test_the_streams_of_clients_without_a_key_end_once_there_is_one(
     app: App, file: Path, *, is_bridge_open: bool
 ) -> None:
-    """DOOR-09, DOOR-13."""
+    """DOOR-09, DOOR-13"""
     file.unlink()
     with serving(app, open_bridge=is_bridge_open) as url:
         nobody = McpSession(url)

@@ -38,7 +38,7 @@ def until_answer(server: RawServer) -> tuple[list[Message], Message]:
 
 @pytest.mark.parametrize("era", ["2025", "2026"])
 def test_a_client_with_a_progress_token_is_told_how_far_the_work_is(server: RawServer, era: str) -> None:
-    """TOOL-10. It grows, and nothing comes after the answer."""
+    """TOOL-10: It grows, and nothing comes after the answer."""
     meta = MODERN if era == "2026" else {}
     if era == "2025":
         server.initialize()
@@ -63,7 +63,7 @@ def test_a_client_without_a_token_is_told_nothing(server: RawServer) -> None:
 
 
 def test_cancelled_work_stops_and_is_not_answered(server: RawServer) -> None:
-    """TOOL-11."""
+    """TOOL-11"""
     server.initialize()
     server.send(digging(1, 100_000))
     server.wait_for_log("digging")

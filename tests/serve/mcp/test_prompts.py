@@ -49,7 +49,7 @@ def prompt(name: str) -> dict[str, str]:
 
 
 def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
-    """PROMPT-01."""
+    """PROMPT-01"""
     found = {prompt["name"]: prompt for prompt in still.call("prompts/list")["result"]["prompts"]}
 
     assert list(found) == ["summarize_note", "weekly_review", "find_connections", "clean_up_note", "plan_from_tasks"]
@@ -69,7 +69,7 @@ def test_a_note_is_brought_with_the_request(server: RawServer, shared_basic: Pat
 
 
 def test_a_long_note_is_cut_and_says_how_to_go_on(server: RawServer, shared_basic: Path) -> None:
-    """PROMPT-03."""
+    """PROMPT-03"""
     (shared_basic / "Long.md").write_text("word " * 20_000, encoding="utf-8")
 
     text = text_of(server, "summarize_note", note="Long")
@@ -135,7 +135,7 @@ def test_a_plan_holds_the_open_tasks_and_where_they_are(still: RawServer) -> Non
     ],
 )
 def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments: dict[str, str], code: int) -> None:
-    """PROMPT-02."""
+    """PROMPT-02"""
     error = still.call("prompts/get", {"name": name, "arguments": arguments})["error"]
 
     assert error["code"] == code
@@ -143,7 +143,7 @@ def test_what_cannot_be_asked_is_refused(still: RawServer, name: str, arguments:
 
 
 def test_names_are_completed_with_the_likeliest_first(server: RawServer) -> None:
-    """PROMPT-04."""
+    """PROMPT-04"""
     assert completed(server, prompt("summarize_note"), "note", "al") == ["Alpha"]
     assert completed(server, prompt("find_connections"), "note", "clock") == ["Tower clock"]
     assert completed(server, prompt("find_connections"), "note", "home") == ["Home", "Projects/Home"]
@@ -167,7 +167,7 @@ def test_what_is_not_offered_cannot_be_completed(still: RawServer) -> None:
 
 
 def test_names_are_completed_quickly_among_very_many(basic: Path) -> None:
-    """PROMPT-05."""
+    """PROMPT-05"""
     for number in range(12_000):
         folder = basic / f"f{number % 100}"
         folder.mkdir(exist_ok=True)

@@ -70,7 +70,7 @@ def every_resource(server: RawServer) -> list[dict[str, Any]]:
 
 
 def test_every_file_is_listed_once_over_all_pages_and_can_be_read(basic: Path) -> None:
-    """RES-02, RES-03."""
+    """RES-02, RES-03"""
     for number in range(450):
         (basic / f"n{number}.md").write_text(f"note {number}", encoding="utf-8")
     with started(basic) as server:
@@ -89,7 +89,7 @@ def test_every_file_is_listed_once_over_all_pages_and_can_be_read(basic: Path) -
 
 @pytest.mark.parametrize("cursor", ["nonsense", "QQ", "////", "Zm9v\n"])
 def test_a_cursor_that_was_never_given_out_is_refused(still: RawServer, cursor: str) -> None:
-    """RES-03."""
+    """RES-03"""
     assert failure(still, "resources/list", cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
     for method in ("resources/templates/list", "prompts/list", "tools/list"):
         assert failure(still, method, cursor=cursor) == (-32602, "INVALID_ARGUMENTS")
@@ -113,7 +113,7 @@ HELD = [name for name in NAMES if can("names with a question mark") or not {"?",
 
 
 def test_a_file_of_any_name_is_reached_however_its_uri_is_written(basic: Path) -> None:
-    """RES-01. Clients expand `{+path}` in different ways: slashes kept, everything encoded, nothing encoded."""
+    """RES-01: Clients expand `{+path}` in different ways: slashes kept, everything encoded, nothing encoded."""
     for name in HELD:
         (basic / name).parent.mkdir(exist_ok=True)
         (basic / name).write_text(f"This is {name}.", encoding="utf-8")
@@ -130,7 +130,7 @@ def test_a_file_of_any_name_is_reached_however_its_uri_is_written(basic: Path) -
 
 
 def test_a_note_is_reached_without_its_ending_as_in_the_app(basic: Path) -> None:
-    """RES-01, RES-08."""
+    """RES-01, RES-08"""
     for name in ("Folder/A note.md", "Plan", "Plan.md"):
         (basic / name).parent.mkdir(exist_ok=True)
         (basic / name).write_text(f"This is {name}.", encoding="utf-8")
@@ -157,7 +157,7 @@ def test_a_file_that_decomposes_its_letters_on_disk_is_reached(basic: Path) -> N
 
 
 def test_text_comes_as_text_and_everything_else_as_a_blob(server: RawServer, basic: Path) -> None:
-    """RES-04."""
+    """RES-04"""
     (basic / "pixel.png").write_bytes(PIXEL)
     (basic / "paper.pdf").write_bytes(b"%PDF-1.4 not much of one")
     (basic / "noise").write_bytes(b"\xff\x00\x01")
@@ -192,12 +192,12 @@ def test_text_comes_as_text_and_everything_else_as_a_blob(server: RawServer, bas
 def test_what_cannot_be_read_is_refused_with_the_code_of_the_contract(
     still: RawServer, uri: str, code: int, word: str
 ) -> None:
-    """RES-06."""
+    """RES-06"""
     assert failure(still, "resources/read", uri=uri) == (code, word)
 
 
 def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
-    """RES-05."""
+    """RES-05"""
     (basic.parent / "policy.toml").write_text('hidden = ["People/"]\n', encoding="utf-8", newline="\n")
     with started(basic) as server:
         server.initialize()
@@ -208,7 +208,7 @@ def test_what_the_policy_hides_is_no_resource(basic: Path) -> None:
 
 
 def test_the_pages_about_the_vault_show_it(still: RawServer) -> None:
-    """RES-07."""
+    """RES-07"""
     overview = read(still, "obsidian://overview")["text"]
     recent = read(still, "obsidian://recent")["text"]
 
@@ -219,7 +219,7 @@ def test_the_pages_about_the_vault_show_it(still: RawServer) -> None:
 
 
 def test_todays_note_is_found_where_the_settings_of_the_app_say(vault_copy: VaultCopy) -> None:
-    """RES-07, semantics 6.4."""
+    """RES-07: semantics 6.4."""
     vault = vault_copy("basic")
     (vault / ".obsidian").mkdir(exist_ok=True)
     settings = '{"folder": "Journal", "format": "YYYY/[day] D.M."}'
@@ -251,7 +251,7 @@ LISTED = "notifications/resources/list_changed"
 
 
 def test_a_client_of_2025_is_told_of_what_it_subscribed_to(server: RawServer, basic: Path) -> None:
-    """RES-08."""
+    """RES-08"""
     uri = ROOT + "Projects%2FAlpha.md"
     capabilities = server.call("resources/subscribe", {"uri": uri})
     assert capabilities["result"] == {}
@@ -267,7 +267,7 @@ def test_a_client_of_2025_is_told_of_what_it_subscribed_to(server: RawServer, ba
 
 
 def test_a_client_of_2025_is_told_when_files_come_and_go(server: RawServer, basic: Path) -> None:
-    """RES-08."""
+    """RES-08"""
     server.call("resources/subscribe", {"uri": ROOT + "Later.md"})
     (basic / "Later.md").write_text("new", encoding="utf-8")
     seen = {until(server, UPDATED)["params"]["uri"]}
@@ -310,7 +310,7 @@ def test_a_change_between_two_looks_at_the_folder_is_told_once(app: App, basic: 
 
 
 def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
-    """RES-08."""
+    """RES-08"""
     wanted = {"resourceSubscriptions": [ROOT + "Home.md"], "resourcesListChanged": True}
     with started(basic) as server:
         server.send(request(1, "subscriptions/listen", {"notifications": wanted, "_meta": MODERN}))
@@ -329,7 +329,7 @@ def test_a_client_of_2026_listens_and_is_told(basic: Path) -> None:
 
 
 def test_a_client_of_2026_is_told_when_the_apps_tools_come(basic: Path, tmp_path: Path) -> None:
-    """RES-10."""
+    """RES-10"""
     programs = tmp_path / "bin"
     programs.mkdir()
     with started(basic, PATH=str(programs), OBSIDIAN_MCP_CLI="") as server:
@@ -352,7 +352,7 @@ def test_a_client_of_2026_is_told_when_the_apps_tools_come(basic: Path, tmp_path
 
 
 def test_what_nobody_is_subscribed_to_any_more_does_not_count_for_the_limit(basic: Path) -> None:
-    """RES-09."""
+    """RES-09"""
 
     def listen(number: int, *names: str) -> Message:
         notifications = {"resourceSubscriptions": [f"{ROOT}{name}.md" for name in names]}
@@ -383,7 +383,7 @@ def test_without_a_watcher_changes_are_found_all_the_same(basic: Path) -> None:
 
 
 def test_a_policy_that_hides_where_daily_notes_are_holds_no_news_back(basic: Path) -> None:
-    """RES-08, POL-18."""
+    """RES-08, POL-18"""
     with started(basic, OBSIDIAN_MCP_SCOPE="Projects") as server:
         server.initialize()
         for uri in ("obsidian://today", ROOT + "Projects%2FAlpha.md"):
@@ -400,7 +400,7 @@ def test_what_is_no_resource_cannot_be_subscribed_to(still: RawServer) -> None:
 
 @pytest.mark.parametrize("era", ["handshake", "2026"])
 def test_the_server_announces_the_news_that_it_sends_in_each_era(basic: Path, era: str) -> None:
-    """RES-08, RES-10."""
+    """RES-08, RES-10"""
     with started(basic) as server:
         answer = server.initialize() if era == "handshake" else server.call("server/discover", {"_meta": MODERN})
         capabilities = answer["result"]["capabilities"]

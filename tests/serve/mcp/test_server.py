@@ -68,7 +68,7 @@ def test_discovery_needs_no_handshake(vault: Path) -> None:
 
 
 def test_what_a_model_sees_of_the_tools_is_small(server: RawServer) -> None:
-    """TOOL-08, and what hosts demand of names."""
+    """TOOL-08: and what hosts demand of names."""
     tools = server.call("tools/list")["result"]["tools"]
     seen = [{key: tool[key] for key in ("name", "description", "inputSchema")} for tool in tools]
 

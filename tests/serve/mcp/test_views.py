@@ -65,7 +65,7 @@ def tools_of(session: McpSession) -> dict[str, Any]:
 def test_views_are_listed_for_hosts_that_show_them(
     app: App, name: str, capabilities: dict[str, Any], settings: dict[str, Any], shown: bool
 ) -> None:
-    """VIEW-03."""
+    """VIEW-03"""
     with serving(app.replace(config=app.config.replace(**settings))) as url:
         session = McpSession(url, name, capabilities)
         tools = tools_of(session)
@@ -80,7 +80,7 @@ def test_views_are_listed_for_hosts_that_show_them(
 
 
 def test_the_first_list_on_stdio_has_them_too(basic: Path) -> None:
-    """VIEW-03."""
+    """VIEW-03"""
     with started(basic) as server:
         client = {"name": "claude-ai", "version": "1"}
         server.call("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client})
@@ -92,7 +92,7 @@ def test_the_first_list_on_stdio_has_them_too(basic: Path) -> None:
 
 
 def test_a_server_that_may_only_read_offers_no_view_tool_that_writes(app: App) -> None:
-    """VIEW-03, POL-03."""
+    """VIEW-03, POL-03"""
     with serving(app.replace(config=app.config.replace(read_only=True))) as url:
         session = McpSession(url)
         assert "obsidian_apply_plan" not in tools_of(session)
@@ -100,7 +100,7 @@ def test_a_server_that_may_only_read_offers_no_view_tool_that_writes(app: App) -
 
 
 def test_a_tool_that_opens_a_view_names_its_page_and_others_say_who_may_call_them(session: McpSession) -> None:
-    """VIEW-01, VIEW-02."""
+    """VIEW-01, VIEW-02"""
     tools = tools_of(session)
     for name, opened in VIEW_TOOLS.items():
         meta = tools[name]["_meta"]
@@ -115,7 +115,7 @@ def test_a_tool_that_opens_a_view_names_its_page_and_others_say_who_may_call_the
 
 
 def test_a_page_is_read_by_the_address_of_any_version_with_its_metadata_in_both_places(session: McpSession) -> None:
-    """VIEW-01, VIEW-04."""
+    """VIEW-01, VIEW-04"""
     listed = {entry["uri"]: entry for entry in session.request("resources/list")["resources"]}
     for name in views.NAMES:
         entry = listed[views.address(name)]
@@ -129,7 +129,7 @@ def test_a_page_is_read_by_the_address_of_any_version_with_its_metadata_in_both_
 
 
 def test_a_client_of_2026_gets_views_too(app: App) -> None:
-    """VIEW-01, VIEW-03."""
+    """VIEW-01, VIEW-03"""
 
     async def look(url: str) -> tuple[list[types.Tool], list[types.Tool], dict[str, Any]]:
         async with Client(f"{url}/mcp", mode="auto") as plain:
@@ -189,7 +189,7 @@ def test_a_build_gives_the_same_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", views.NAMES)
 def test_a_page_stands_alone(name: str) -> None:
-    """VIEW-07."""
+    """VIEW-07"""
     page = views.page(name)
     markup = re.sub(r"<(script|style)[^>]*>.*?</\1>", "", page, flags=re.DOTALL)
     assert re.findall(r"""\s(?:src|href|action|on\w+)\s*=|https?:""", markup) == []
@@ -203,14 +203,14 @@ def test_a_page_stands_alone(name: str) -> None:
 
 
 def test_the_sources_make_no_html_of_text() -> None:
-    """VIEW-08."""
+    """VIEW-08"""
     for path in (SOURCES / "src").glob("*.ts"):
         text = path.read_text(encoding="utf-8")
         assert (MAKES_HTML.findall(text), NETWORK.findall(text)) == ([], []), path.name
 
 
 def test_what_is_bundled_is_named_with_its_licence() -> None:
-    """VIEW-07."""
+    """VIEW-07"""
     bundled = json.loads((SOURCES / "package.json").read_text(encoding="utf-8"))["dependencies"]
     text = (PAGES / "THIRD_PARTY_LICENSES.txt").read_text(encoding="utf-8")
     for name, version in bundled.items():
@@ -245,7 +245,7 @@ def luminance(colour: str) -> float:
 
 
 def test_data_inside_a_document_cannot_leave_its_element() -> None:
-    """VIEW-13."""
+    """VIEW-13"""
     data = {"view": "note", "title": "</script><script>alert(1)</script><!--"}
     document = views.document("changes", data)
     inside = document.partition('<script id="data" type="application/json">')[2].partition("</script>")[0]
