@@ -33,15 +33,12 @@ PlanId = Annotated[str, Argument(description="Plan, from obsidian_show_changes")
 @tool(title="Show changes", among=VIEW_TOOLS, view="changes")
 def show_changes(
     app: App,
-    tool: Annotated[str, Argument(description="Writing tool to plan")] = "",
+    tool: Annotated[str, Argument(description="To plan")] = "",
     arguments: Annotated[dict[str, Any], Argument(description="Of that tool")] = {},  # noqa: B006
-    change: Annotated[
-        int, Argument(description="Instead: of obsidian_history; 0: your last", ge=0)
-    ] = 0,
+    change: Annotated[int, Argument(description="Made; 0: the last", ge=0)] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
-    """Opens a view for the user: what a change would do, to apply or discard per file; or a change
-    made, to undo."""
+    """Opens a planned or made change for the user, to apply or undo."""
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
         return _shown_change(

@@ -38,14 +38,14 @@ def show_query(
     app: App,
     query: Annotated[str, Argument(description="As obsidian_query")] = "",
     language: Literal["", "base", "dataview", "tasks"] = "",
-    view: str = "",
+    view: Annotated[str, Argument(description="Of a base")] = "",
     layout: Layout = "",
     sort: Annotated[str, Argument(description="Column id, -id")] = "",
-    group: str = "",
+    group: Annotated[str, Argument(description="Column id")] = "",
     offset: Annotated[int, Argument(ge=0)] = 0,
     vault: str = "",
 ) -> dict[str, Any]:
-    """Opens a query's result for the user: table, cards, board; tasks can be ticked."""
+    """Opens a query's result for the user; tasks can be ticked."""
     opened = app.vaults.get(vault)
     if not query.strip() and language != "tasks":
         raise InvalidArguments("Give query.", argument="query")

@@ -29,8 +29,8 @@ MOST_NODES = 150
 @tool(title="Show link graph", among=VIEW_TOOLS, view="graph")
 def show_graph(
     app: App,
-    note: Annotated[str, Argument(min_length=1)],
-    depth: Annotated[int, Argument(ge=1, le=3)] = 2,
+    note: Annotated[str, Argument(description="Centre", min_length=1)],
+    depth: Annotated[int, Argument(description="Steps", ge=1, le=3)] = 2,
     vault: str = "",
 ) -> dict[str, Any]:
     """Opens a graph of the links around a note for the user."""
@@ -68,7 +68,12 @@ HEADING_CHARACTERS = 200
 
 
 @tool(title="Show note", among=VIEW_TOOLS, view="note")
-def show_note(app: App, path: Name, heading: str = "", vault: str = "") -> dict[str, Any]:
+def show_note(
+    app: App,
+    path: Name,
+    heading: Annotated[str, Argument(description="To begin at")] = "",
+    vault: str = "",
+) -> dict[str, Any]:
     """Opens a note, formatted, for the user."""
     opened = app.vaults.get(vault)
     entry, note = _note(opened, path)
