@@ -92,7 +92,7 @@ def open_note(app: App, name: Name, vault: VaultName = "") -> AppAnswer:
 def app_command(
     app: App,
     command: Annotated[str, Argument(description="Such as app:reload")] = "",
-    javascript: Annotated[str, Argument(description="Instead, where the user allows it")] = "",
+    javascript: Annotated[str, Argument(description="Instead, if allowed")] = "",
     vault: VaultName = "",
 ) -> AppAnswer:
     """Run a command of the running Obsidian app, or JavaScript in it."""

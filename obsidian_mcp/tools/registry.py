@@ -3,7 +3,6 @@ is the only way in (specs/tools.md)."""
 
 from __future__ import annotations
 
-import inspect
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -294,7 +293,7 @@ def tool(
             Tool(
                 name=name,
                 title=title,
-                description=inspect.cleandoc(function.__doc__ or ""),
+                description=" ".join((function.__doc__ or "").split()),
                 function=function,
                 read_only=not writes,
                 destructive=destructive,
