@@ -143,6 +143,12 @@ def test_a_task_is_named_by_place_id_block_text_or_part(vault: TaskVault) -> Non
     assert vault.update(task="plan #work/now", priority="none")["new"] == ["- [ ] plan #work/now 📅 2026-11-26"]
 
 
+def test_a_name_that_no_task_has_is_refused(vault: TaskVault) -> None:
+    """TASK-70"""
+    with pytest.raises(TextNotFound, match=r"No task is called 'no such task'\. Name it by its text"):
+        vault.update(task="no such task", status="done")
+
+
 def test_a_line_that_moved_is_found_again_or_refused(vault: TaskVault) -> None:
     """TASK-71: A neighbour is never changed."""
     vault.write("A.md", "new first line\n" + FILES["A.md"])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import example, given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 import obsidian_mcp
 from obsidian_mcp.core.calendar import clock
+from obsidian_mcp.core.calendar.luxon import write_luxon
 from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.dates import from_nanoseconds
@@ -35,6 +37,14 @@ def test_a_local_time_comes_back_from_its_instant(name: str, when: datetime) -> 
         assert clock.to_local_time(clock.instant(here)) == here
         assert abs(clock.offset(here)) <= timedelta(days=1)
         assert clock.name(here)
+
+
+def test_a_zone_is_written_by_its_name_or_its_distance() -> None:
+    """EXPR-10"""
+    summer = datetime(2026, 7, 4, 12)  # noqa: DTZ001 - given a zone below
+    assert write_luxon(summer.replace(tzinfo=ZoneInfo("Europe/Paris")), "z ZZZ") == "Europe/Paris +0200"
+    assert write_luxon(summer.replace(tzinfo=timezone(timedelta(hours=5, minutes=30))), "z") == "UTC+5:30"
+    assert write_luxon(summer.replace(tzinfo=UTC), "z") == "UTC"
 
 
 @given(st.integers(2008, 2036), st.integers(0, 365 * 24 * 3600 - 1))

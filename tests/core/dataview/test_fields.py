@@ -241,6 +241,24 @@ def test_of_two_items_on_one_line_the_inner_counts() -> None:
     assert NoteVault({"note.md": "- [ ] 1. text\n"}).value("file.lists.task") == [False]
 
 
+@pytest.mark.parametrize(
+    ("fields", "day"),
+    [
+        ("date:: soon\nday:: 2024-05-07\n", "2024-05-07"),
+        ("day:: 2024-05-07\ndate:: 2024-05-08\n", "2024-05-07"),
+        ("date:: soon\ndate:: 2024-05-08\n", "2024-05-06"),
+    ],
+)
+def test_the_day_of_a_note_is_that_of_the_first_value_of_a_field(fields: str, day: str) -> None:
+    """DV-17: a second value of a key whose first is no date does not count; the name does."""
+    assert NoteVault({"2024-05-06.md": fields}).value("file.day", "2024-05-06.md") == day
+
+
+def test_tags_that_are_null_are_none() -> None:
+    """DV-17"""
+    assert NoteVault({"note.md": "---\ntags:\naliases:\n---\n"}).value("[file.tags, file.aliases]") == [[], []]
+
+
 def test_an_impossible_day_in_a_name_is_null() -> None:
     """DV-17: `20231345` is no day."""
     assert NoteVault({"20231345.md": ""}).value("file.day", "20231345.md") is None

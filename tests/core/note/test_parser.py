@@ -213,3 +213,9 @@ def test_other_names_of_a_note_stand_in_its_properties() -> None:
     """FM-31"""
     assert parse("---\naliases: [One, 2, Two]\n---\n").aliases == ["One", "Two"]
     assert parse("no frontmatter").aliases == []
+
+
+def test_the_text_of_a_link_may_begin_with_a_tag_and_brackets_alone_may_not() -> None:
+    """TAG-06"""
+    assert [tag.name for tag in parse("[#label](Other.md) #free").tags] == ["label", "free"]
+    assert [tag.name for tag in parse("[#open] and [#open, #free").tags] == ["free"]

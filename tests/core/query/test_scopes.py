@@ -35,6 +35,14 @@ def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
         assert [list(column) for column in found] == [list(column) for column in expected]
 
 
+def test_items_of_a_list_in_a_quote_belong_to_the_quote() -> None:
+    """QUERY-41"""
+    text = "> - quoted one\n> - quoted two\n\n- listed one\n- listed two\n"
+    starts, ends, *_ = structure_of(parse(text)).parts("block")
+    blocks = [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    assert blocks == ["> - quoted one\n> - quoted two", "- listed one", "- listed two"]
+
+
 @given(files(), st.sampled_from(WORDS))
 @examples(200)
 def test_only_the_parts_with_a_word_are_looked_at(plain: PlainFile, word: str) -> None:

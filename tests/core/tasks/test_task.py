@@ -178,6 +178,8 @@ def test_the_date_of_a_notes_name_is_that_of_its_tasks() -> None:
     )
     assert file_date("Daily/5 Nov 2026.md", settings, TODAY) == date(2026, 11, 5)
     assert file_date("Daily/20261105 x.md", settings, TODAY) == date(2026, 11, 5)
+    assert file_date("Daily/2026-11-06.md", settings, TODAY) == date(2026, 11, 6)  # not in the format
+    assert file_date("Daily/notes.md", settings, TODAY) is None
     assert file_date("Daily/2026-13-05 20261105.md", settings, TODAY) is None
     assert file_date("Other/2026-11-05.md", settings, TODAY) is None
     task = read_task("- [ ] a ➕ 2026-01-01", HERE, settings, date(2026, 11, 5))
