@@ -52,9 +52,8 @@ def principal_of(config: Config) -> Principal | None:
 def limit_config(config: Config, limits: Limits) -> Config:
     """Return the configuration of a process that is held to limits. Raises: InvalidArguments."""
     config = config.replace(tools=_narrow_tools(config, limits))
-    if (
-        limits.narrows_vaults
-    ):  # nothing could hold JavaScript in the app to them, and import folders are outside
+    # nothing could hold JavaScript in the app to them, and import folders are outside
+    if limits.narrows_vaults:
         read_only = config.read_only or limits.policy.read_only
         config = config.replace(
             read_only=read_only, named_imports=(), app=config.app.replace(allow_eval=False)
@@ -112,9 +111,8 @@ def policy_of(config: Config, folder: Path, principal: Principal | None) -> poli
     inside the vault."""
     from obsidian_mcp.core.files import policy
 
-    has_file = (
-        config.policy_file.exists()
-    )  # most users have none, and need not import what reads it
+    # most users have none, and need not import what reads it
+    has_file = config.policy_file.exists()
     allowed = policy_file(config).policy(folder.name, str(folder)) if has_file else policy.DEFAULT
     allowed = allowed.narrow_by(policy.process_policy(config.scope, read_only=config.read_only))
     return allowed if principal is None else allowed.narrow_by(principal.limits.policy)

@@ -162,9 +162,8 @@ class FolderVaults:
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
-        with (
-            self._lock
-        ):  # what is being opened is in the lists by then, and nothing is opened any more
+        # what is being opened is in the lists by then, and nothing is opened any more
+        with self._lock:
             self._closed = True
         self._news.set()
         for watcher in self._watchers:

@@ -75,9 +75,8 @@ class AppAccess:
                 present = True
             except ObsidianNotRunning:
                 present = False
-            except (
-                AppError
-            ):  # a configured program that is missing: the tool says so when it is called
+            # a configured program that is missing: the tool says so when it is called
+            except AppError:
                 present = not self._assume_running and self.is_running()
             self._present = (self._clock(), present)
         return present

@@ -100,6 +100,5 @@ class AppProcess:
             return False
         cmdline: list[str] = processes.ask_psutil(process.cmdline, [])
         shown = is_app(name, processes.ask_psutil(process.exe, ""), cmdline, self._platform)
-        return shown and processes.is_alive(
-            process
-        )  # what has gone meanwhile has no command line either
+        # what has gone meanwhile has no command line either
+        return shown and processes.is_alive(process)

@@ -102,9 +102,8 @@ class AppTurns:
         """The list that a request for JSON is answered with."""
         with self._turn():
             answer = self._ask(request)
-            if obsidian_answer.NOTHING_FOUND.fullmatch(
-                answer.text
-            ):  # although the request is for JSON
+            # although the request is for JSON
+            if obsidian_answer.NOTHING_FOUND.fullmatch(answer.text):
                 return []
             try:
                 return json.loads(answer.text)
@@ -141,9 +140,8 @@ class AppTurns:
                 self._verify()
             yield
         except ObsidianNotRunning:
-            self._is_verified = (
-                self._same_folder is None
-            )  # names may lead elsewhere after a new start
+            # names may lead elsewhere after a new start
+            self._is_verified = self._same_folder is None
             raise
         finally:
             self._lock.release()

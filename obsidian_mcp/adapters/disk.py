@@ -38,12 +38,10 @@ class Disk(VaultFolder):
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translate_errors(disk, "writing"), self.place(disk) as place:
             if (found := place.stat_if_exists(disk)) is not None:
-                if not os.access(
-                    place.name, os.W_OK, dir_fd=place.folder
-                ):  # a rename would replace it all the same
-                    os.close(
-                        os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder)
-                    )  # fails with the reason
+                # a rename would replace it all the same
+                if not os.access(place.name, os.W_OK, dir_fd=place.folder):
+                    # fails with the reason
+                    os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))
                 with self._open(place, disk, found) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
@@ -185,9 +183,8 @@ class Disk(VaultFolder):
         try:
             self._check_same(target, disk, expected)
         except BaseException:
-            with contextlib.suppress(
-                FileExistsError
-            ):  # another program has made a new file of the name since
+            # another program has made a new file of the name since
+            with contextlib.suppress(FileExistsError):
                 rename_new(target, place)
             raise
 
@@ -228,9 +225,8 @@ class Disk(VaultFolder):
             if expected is not None:
                 with _translate_errors(disk, "moving to the trash"), self.place(disk) as place:
                     self._check_same(place, disk, expected)
-            with contextlib.suppress(
-                Exception
-            ):  # each system's bin has errors of its own: COM's are not even OSErrors
+            # each system's bin has errors of its own: COM's are not even OSErrors
+            with contextlib.suppress(Exception):
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
         name = disk.rpartition("/")[2]

@@ -51,9 +51,8 @@ class EmbeddingWorker(Worker):
                 for at in range(0, len(pending), BATCH_FILES):
                     begun = time.monotonic()
                     self._meaning.embed(pending[at : at + BATCH_FILES])
-                    if self.wait_or_stop(
-                        time.monotonic() - begun
-                    ):  # as long as it took, for everything else
+                    # as long as it took, for everything else
+                    if self.wait_or_stop(time.monotonic() - begun):
                         return None
         except TimeoutError:
             return SHARE_SECONDS

@@ -20,9 +20,8 @@ def take_over(source: int, target: int) -> None:
     if (facts.st_uid, facts.st_gid) != (own.st_uid, own.st_gid):
         try:
             os.fchown(target, facts.st_uid, facts.st_gid)
-        except (
-            OSError
-        ):  # only the administrator may give a file away; a group of one's own is possible
+        # only the administrator may give a file away; a group of one's own is possible
+        except OSError:
             with contextlib.suppress(OSError):
                 os.fchown(target, -1, facts.st_gid)
     os.fchmod(target, stat_module.S_IMODE(facts.st_mode))

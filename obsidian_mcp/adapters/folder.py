@@ -143,9 +143,8 @@ class VaultFolder:
     def check(self) -> None:
         """Raises: VaultNotFound if the vault's disk is gone, also if an empty mount point is in its
         place."""
-        has_settings = self._settings_seen and os.path.isdir(
-            self._settings
-        )  # a tenth of `stat`'s time on Windows
+        # a tenth of `stat`'s time on Windows
+        has_settings = self._settings_seen and os.path.isdir(self._settings)
         if has_settings and self._identity:
             return
         try:
@@ -213,9 +212,8 @@ class VaultFolder:
                             yield _disk_file(disk, facts)
                     elif self._is_folder(entry):
                         pending.append(disk)
-                except (
-                    OSError
-                ):  # gone or locked between listing and stat: the next scan sees it as it is then
+                # gone or locked between listing and stat: the next scan sees it as it is then
+                except OSError:
                     continue
 
     def list_evicted(self) -> Iterator[str]:

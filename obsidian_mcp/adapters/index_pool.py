@@ -32,9 +32,8 @@ class WorkerPool(ProcessPoolExecutor):
 
     def __init__(self) -> None:
         self.begun = time.monotonic()
-        os.environ.setdefault(
-            "PYTHONSAFEPATH", "1"
-        )  # a worker imports nothing from the folder it is started in
+        # a worker imports nothing from the folder it is started in
+        os.environ.setdefault("PYTHONSAFEPATH", "1")
         spawn = get_context("spawn")
         self._workers_end, self._own_end = spawn.Pipe(duplex=False)
         super().__init__(PROCESSES, spawn, begin_worker, (self._workers_end,))

@@ -176,9 +176,8 @@ class IndexWorkers:
             self._indexer.finish_batch(batch, stored())
         except Replaced:
             self._indexer.release(batch)
-            with suppress(
-                Busy, Replaced
-            ):  # where a worker cannot use the file, this process finds out why
+            # where a worker cannot use the file, this process finds out why
+            with suppress(Busy, Replaced):
                 self._indexer.step()
         except Busy:
             self._indexer.release(batch)

@@ -181,9 +181,8 @@ class SqliteJournal:
         if is_full or number % PRUNE_EVERY == 0:
             try:
                 self.prune()
-            except (
-                StorageFailed
-            ) as error:  # the change is made and kept; the next check removes old changes
+            # the change is made and kept; the next check removes old changes
+            except StorageFailed as error:
                 logger(__name__).warning("the journal was not pruned: %s", error.message)
 
     def discard(self, number: int) -> None:
@@ -304,9 +303,8 @@ class SqliteJournal:
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
         file = self._folder / "journal.sqlite3"
-        os.close(
-            os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
-        )  # SQLite would make it readable for everybody
+        # SQLite would make it readable for everybody
+        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
         connection = sqlite3.connect(file, timeout=LOCK_SECONDS, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -346,9 +344,8 @@ def _decode(raw: bytes | None) -> str | None:
 
 def _failure(error: Exception, folder: Path) -> StorageFailed:
     reason = (isinstance(error, OSError) and error.strerror) or str(error)
-    if (
-        "I/O" in reason
-    ):  # SQLite says so too where a full disk has no room for its memory shared between processes
+    # SQLite says so too where a full disk has no room for its memory shared between processes
+    if "I/O" in reason:
         import shutil
 
         with contextlib.suppress(OSError):

@@ -18,9 +18,8 @@ def download(model: str, folder: Path) -> None:
     os.environ["HF_HUB_DISABLE_TELEMETRY"] = "1"  # before it is loaded
     from huggingface_hub import HfApi, hf_hub_download
 
-    logging.getLogger("huggingface_hub").setLevel(
-        logging.ERROR
-    )  # it tries six times, and says so twice each time
+    # it tries six times, and says so twice each time
+    logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
         files = set(HfApi().list_repo_files(model))
         file = next((name for name in MODEL_FILES if name in files), None)

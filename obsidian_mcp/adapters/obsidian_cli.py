@@ -227,9 +227,8 @@ class ObsidianCommand(AppTurns):
         """Run JavaScript in the app and return the printed value. Raises: AppCommandFailed with
         what the code threw."""
         sent = _require(code, "code")
-        if obsidian_answer.is_expanded(
-            sent
-        ):  # without a backslash on the way there is nothing to expand
+        # without a backslash on the way there is nothing to expand
+        if obsidian_answer.is_expanded(sent):
             sent = f'(0,eval)(decodeURIComponent("{quote(sent, safe="")}"))'
         request = ProgramRequest("eval", {"code": sent})
         answer = self._answer(request, lambda answer: _VALUE.search(answer.text) is not None)

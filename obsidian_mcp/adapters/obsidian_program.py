@@ -128,14 +128,12 @@ def kill_all(process: subprocess.Popen[bytes]) -> None:
     """Kill a process that leads a session of its own, its group and its descendants."""
     from .processes import descendants_of, kill  # here: only a run that hangs needs psutil
 
-    descendants = descendants_of(
-        process.pid
-    )  # before anything dies: orphans are no longer found below their parent
+    # before anything dies: orphans are no longer found below their parent
+    descendants = descendants_of(process.pid)
     if sys.platform != "win32":
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(
-                process.pid, signal.SIGKILL
-            )  # the leader of a session of its own: its pid is the group's id
+            # the leader of a session of its own: its pid is the group's id
+            os.killpg(process.pid, signal.SIGKILL)
     for descendant in descendants:
         kill(descendant)
     process.kill()
@@ -246,9 +244,8 @@ def _split_command(
     if not is_program(configured) and any(character.isspace() for character in configured):
         import shlex  # most computers have no such setting
 
-        words = shlex.split(
-            configured, posix=platform != "win32"
-        )  # else a backslash of a path would be an escape
+        # else a backslash of a path would be an escape
+        words = shlex.split(configured, posix=platform != "win32")
         words = [word.strip('"') for word in words] if platform == "win32" else words
     program = words[0] if words else configured
     if not any(separator in program for separator in "/\\"):
@@ -259,9 +256,8 @@ def _split_command(
             program.lower().endswith(".exe")
             and PureWindowsPath(program).name.lower() == "obsidian.exe"
         ):
-            program = (
-                program[:-4] + ".com"
-            )  # the .exe detaches from its output: every answer would be empty
+            # the .exe detaches from its output: every answer would be empty
+            program = program[:-4] + ".com"
         if program.lower().endswith((".bat", ".cmd")):
             raise AppCommandFailed(
                 f"OBSIDIAN_MCP_CLI names the batch file '{program}'. Windows would read the text "

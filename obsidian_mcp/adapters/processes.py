@@ -36,9 +36,8 @@ def _log_once(kind: str, text: str) -> None:
 def processes() -> Sequence[psutil.Process]:
     """Return all processes, as far as the system lists them."""
     found: list[psutil.Process] = []
-    ask_psutil(
-        lambda: found.extend(psutil.process_iter()), None
-    )  # those before the one that failed count
+    # those before the one that failed count
+    ask_psutil(lambda: found.extend(psutil.process_iter()), None)
     return found
 
 

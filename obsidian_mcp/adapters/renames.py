@@ -49,9 +49,8 @@ def place_new(place: DiskPlace, temporary: str) -> None:
         return
     try:
         os.link(temporary, place.name, src_dir_fd=place.folder, dst_dir_fd=place.folder)
-    except (
-        OSError
-    ):  # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
+    # the target exists, or there are no hard links here (exFAT, some network and FUSE disks)
+    except OSError:
         rename_new(DiskPlace(place.folder, temporary), place)
     else:
         discard(place, temporary)

@@ -37,9 +37,8 @@ def copy(text: str) -> bool:
                 stderr=subprocess.DEVNULL,
                 timeout=5,
                 check=True,
-                creationflags=getattr(
-                    subprocess, "CREATE_NO_WINDOW", 0
-                ),  # no console window that flashes up
+                # no console window that flashes up
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             )
             return True
     return False

@@ -269,9 +269,8 @@ class Watcher:
         if goes and WATCHES_EACH_FOLDER:
             self._is_astray = True
         relative = relative_path(self.root, path)
-        if (
-            relative is None or relative in self._paths
-        ):  # not looked at since the last report: most come in fours
+        # not looked at since the last report: most come in fours
+        if relative is None or relative in self._paths:
             return
         with self._lock:
             if self._missed:

@@ -41,9 +41,8 @@ async def run_in_thread(
         if limit.cancel():
             scope.cancel()
 
-    def run_limited() -> (
-        T
-    ):  # in a copy of this context, so that the settings end with the thread's work
+    # in a copy of this context, so that the settings end with the thread's work
+    def run_limited() -> T:
         set_call(limit=limit)
         if client is not None:
             set_call(

@@ -54,9 +54,8 @@ def initialize(
             env=dict(environment),
             cwd=folder,
             start_new_session=True,
-            creationflags=getattr(
-                subprocess, "CREATE_NO_WINDOW", 0
-            ),  # no console window that flashes up
+            # no console window that flashes up
+            creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, ValueError) as error:
         raise NoAnswer(f"cannot be started: {getattr(error, 'strerror', None) or error}") from error

@@ -130,9 +130,8 @@ def _page(
 def _summary(name: str, files: Sequence[FileChange]) -> str:
     """What a change does, in a line."""
     moved = [file for file in files if file.kind == "move"]
-    if (
-        len(moved) == 1 and name == "move_note"
-    ):  # another tool may change the other files in any way
+    # another tool may change the other files in any way
+    if len(moved) == 1 and name == "move_note":
         rest = len(files) - 1
         also = f" and rewrite links in {write_count(rest, 'file')}" if rest else ""
         return f"Move {moved[0].path} to {moved[0].to}{also}"

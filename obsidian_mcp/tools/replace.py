@@ -114,13 +114,11 @@ def _find_edits(
         if by_character
         else [at.start() - number for number, at in enumerate(re.finditer("\r\n", body))]
     )
-    has_groups = "$" in template.replace(
-        "$$", ""
-    )  # which would bring characters in the place of bytes
+    # which would bring characters in the place of bytes
+    has_groups = "$" in template.replace("$$", "")
     searched = body if has_groups else edits.make_searchable(body, pattern.source)
-    text = (
-        searched.replace("\r\n", "\n") if ends else searched
-    )  # `\n`, `^` and `$` mean the ends of lines
+    # `\n`, `^` and `$` mean the ends of lines
+    text = searched.replace("\r\n", "\n") if ends else searched
 
     def to_stored(offset: int) -> int:
         return offset + bisect_left(ends, offset)

@@ -68,9 +68,8 @@ def run_drop_in(arguments: Sequence[str], options: Options) -> int:
     except DropInRefused as refusal:
         answer, status = f"Error: {refusal}", refusal.status
     except AppError as error:
-        wrong, *_ = re.split(
-            r"(?<=[.!?])\s", error.message, maxsplit=1
-        )  # the first sentence says what was wrong
+        # the first sentence says what was wrong
+        wrong, *_ = re.split(r"(?<=[.!?])\s", error.message, maxsplit=1)
         answer = f"Error: {wrong}".replace("\n", " ")
     except Exception as error:  # a script gets a sentence, whatever happens
         log = logger(__name__)

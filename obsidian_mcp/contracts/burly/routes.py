@@ -331,9 +331,8 @@ def not_valid(problems: Sequence[Mapping[str, Any]]) -> Envelope:
     wrong_method = next(
         (problem["msg"] for problem in problems if problem["loc"] == ("method",)), ""
     )
-    if (
-        "must be one of" in wrong_method
-    ):  # wire row 15: the document's text outside, the original's inside
+    # wire row 15: the document's text outside, the original's inside
+    if "must be one of" in wrong_method:
         message = f"HTTP bridge error: {wrong_method.removeprefix('Value error, ')}"
         envelope["summary"], envelope["error"] = "Request processing failed", message
         envelope["error_detail"]["message"] = message

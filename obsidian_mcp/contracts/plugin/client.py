@@ -166,9 +166,8 @@ class BridgeClient:
 
     def _v1(self, method: str, path: str, body: object, limit: float) -> _Reply:
         reply = self._send(method, path, body, limit, {})
-        if (
-            reply.status == 401 and self._key is not None
-        ):  # not sent at first: the plugin's v1 knows no keys
+        # not sent at first: the plugin's v1 knows no keys
+        if reply.status == 401 and self._key is not None:
             reply = self._send(method, path, body, limit, {_KEY_HEADER: self._key})
         self._check(reply)
         return reply

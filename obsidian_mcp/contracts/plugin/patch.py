@@ -59,9 +59,8 @@ def parse(patch: str) -> list[PatchHunk]:
     """Return the hunks of a unified diff for one note; headers of files and of hunks may be
     missing. Raises: InvalidArguments naming the line that cannot be part of one."""
     text = patch.removeprefix(BOM)
-    if text.count("\n") == text.count(
-        "\r\n"
-    ):  # the line ends of the message, not those of the note
+    # the line ends of the message, not those of the note
+    if text.count("\n") == text.count("\r\n"):
         text = text.replace("\r\n", "\n")
     lines = text.removesuffix("\n").split("\n")
     at = _skip_file_header(lines, 0)

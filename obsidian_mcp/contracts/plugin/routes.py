@@ -64,9 +64,8 @@ class BridgeContract(dialect.Contract):
                 return ()
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
-        if (
-            request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND
-        ):  # the original answers every preflight
+        # the original answers every preflight
+        if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:
             return self._preflight()
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         message = refusal.message

@@ -253,9 +253,8 @@ def serve_bridge(
 
     vault = VaultDispatcher(config, open_app) if config.named_vaults else None
 
-    def load() -> (
-        SdkServer
-    ):  # for what the dispatcher does not answer: beside a vault its own, else subscriptions
+    # for what the dispatcher does not answer: beside a vault its own, else subscriptions
+    def load() -> SdkServer:
         from obsidian_mcp.serve.mcp import server as mcp
 
         return mcp.make_listen_server() if vault is None else mcp.build_sdk_server(vault.app)

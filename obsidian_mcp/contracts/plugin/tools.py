@@ -171,9 +171,8 @@ def edit_note(
             raise InvalidArguments(
                 "The patch changes nothing. Make it from the note as it is now.", argument="patch"
             )
-        if below == len(body) and not body.endswith(
-            "\n"
-        ):  # behind the closing fence of the properties
+        # behind the closing fence of the properties
+        if below == len(body) and not body.endswith("\n"):
             return insert(body, below, patched)
         return body[:below] + patched
 

@@ -59,9 +59,8 @@ class FileList:
         return len(self._by_path)
 
     def __iter__(self) -> Iterator[FileEntry]:
-        return iter(
-            list(self._by_path.values())
-        )  # as they are now: others may take in changes meanwhile
+        # as they are now: others may take in changes meanwhile
+        return iter(list(self._by_path.values()))
 
     def __contains__(self, path: str) -> bool:
         return path in self._by_path
@@ -121,9 +120,8 @@ class FileList:
             for change in latest
             if not change.gone or change.path in before or change.path in first
         ]
-        return chain(
-            map(Change, map(VaultPath, first)), last
-        )  # nobody asks for the first ones of a short command
+        # nobody asks for the first ones of a short command
+        return chain(map(Change, map(VaultPath, first)), last)
 
     def put(self, file: DiskFile) -> list[Change]:
         """Add or update a file; return the paths whose file is new or different."""

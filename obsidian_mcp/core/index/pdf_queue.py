@@ -91,9 +91,8 @@ class PdfQueue:
         """Store what was read of a PDF; None: another program has. Raises: Busy, Replaced."""
         indexer = self._indexer
         if record is not None:
-            indexer.index.store(
-                [record], stat=indexer.stat
-            )  # if it is refused, the change will be noted
+            # if it is refused, the change will be noted
+            indexer.index.store([record], stat=indexer.stat)
         with indexer.state:
             if self.files.get(entry.path) == entry:
                 del self.files[entry.path]

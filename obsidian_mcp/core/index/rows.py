@@ -191,9 +191,8 @@ class Rows(NamedTuple):
         paths see `FileNumbers`."""
         sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []
         if key is not None:
-            sql += (
-                " AND key = ?" if files is None else " AND +key = ?"
-            )  # the rows of a file are quicker to find
+            # the rows of a file are quicker to find
+            sql += " AND key = ?" if files is None else " AND +key = ?"
             values.append(key if key.isascii() else to_printable(key))
         if files is not None:
             sql += f" AND file {IN_LIST}"

@@ -34,9 +34,8 @@ from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
-if (
-    TYPE_CHECKING
-):  # what changes tasks is imported when one is changed: a list does without the parser of notes
+# what changes tasks is imported when one is changed: a list does without the parser of notes
+if TYPE_CHECKING:
     from obsidian_mcp.core.tasks.change import UpdatedNote
     from obsidian_mcp.core.tasks.task_change import TaskChange
     from obsidian_mcp.core.vault.vault import Vault

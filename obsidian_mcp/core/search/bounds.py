@@ -98,9 +98,8 @@ def bounds(
             result = Bounds.from_files(snapshot.table.files)
         case _:
             raise TypeError(f"{type(node).__name__} stands only in the brackets of a property")
-    return (
-        result.to_upper_bound() if scoped or field.where == "file" else result
-    )  # the path contains the name
+    # the path contains the name
+    return result.to_upper_bound() if scoped or field.where == "file" else result
 
 
 def _spellings(text: str, where: str) -> list[tuple[str, str]]:

@@ -100,9 +100,8 @@ class Renderer:
         self._passages, self._best_first = passages, best_first
         self._places = max(PLACES, most)
         terms = weigh_terms(found.snapshot, plan.shown) if most else []
-        self._terms = sorted(
-            terms, key=lambda each: bool(each.term.instead_of)
-        )  # the words of the query first
+        # the words of the query first
+        self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))
         self._matchers: list[Matcher] = []
         if most and plan.exact:
             from obsidian_mcp.core.query.evaluate import Matcher

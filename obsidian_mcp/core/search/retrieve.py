@@ -57,9 +57,8 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
         flagged_files(snapshot, search_document.TRUNCATED),
         set(),
     )
-    is_part = (
-        len(files) * 4 <= len(snapshot.table.paths) * 3
-    )  # of more, a pass over all texts is quicker
+    # of more, a pass over all texts is quicker
+    is_part = len(files) * 4 <= len(snapshot.table.paths) * 3
     texts = snapshot.rows.texts.read_all(files if is_part else None)
     rows = (row for row in texts if row.file in files)
     for count, (number, text, packed) in enumerate(rows, 1):

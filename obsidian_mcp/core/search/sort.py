@@ -82,9 +82,8 @@ def sort_items(snapshot: Snapshot, items: Sequence[Item], by: Order) -> list[Ite
             lacking.append(item)
         else:
             having.append((sort_key, item))
-    having.sort(
-        key=itemgetter(0), reverse=by.descending
-    )  # stable: equal ones stay in the order of their paths
+    # stable: equal ones stay in the order of their paths
+    having.sort(key=itemgetter(0), reverse=by.descending)
     return [item for _, item in having] + lacking
 
 

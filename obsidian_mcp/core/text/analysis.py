@@ -385,7 +385,6 @@ def _stem(language: str, word: str) -> str:
 def _stemmer(language: str) -> Any:
     import Stemmer  # loaded here: only ranked searches need it
 
-    algorithm = (
-        language if language in Stemmer.algorithms() else DEFAULT_LANGUAGES[0]
-    )  # Polish came with version 3
+    # Polish came with version 3
+    algorithm = language if language in Stemmer.algorithms() else DEFAULT_LANGUAGES[0]
     return Stemmer.Stemmer(algorithm, 0)  # `_stem` remembers, so no cache of its own

@@ -119,9 +119,8 @@ class Changes:
         them yet (SAFE-09)."""
         latest = self._journal.latest()
         if self._caught_up is None:
-            if (
-                self._listing.scanned and latest
-            ):  # else nothing was missed, and a look at the whole folder takes time
+            # else nothing was missed, and a look at the whole folder takes time
+            if self._listing.scanned and latest:
                 self._listing.rescan()
         elif latest > self._caught_up:
             for recorded in self._journal.list_since(self._caught_up):
@@ -136,9 +135,8 @@ class Changes:
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
                 raise Planned(tool, PlannedChange(steps=tuple(operations), undoes=undoes))
-            limit = (
-                None if undoes is None else sys.maxsize
-            )  # a file that others have made larger is undone too
+            # a file that others have made larger is undone too
+            limit = None if undoes is None else sys.maxsize
             steps = [self._step(operation, limit) for operation in operations]
             operations = [
                 _with_expected_bytes(*pair) for pair in zip(operations, steps, strict=True)

@@ -61,9 +61,8 @@ class DraftVault(Vault):
         self.asks_index = False
         """Whether a call has asked the index: then what it planned depends on all files, as links
         do."""
-        scanning = Scanning(
-            inf
-        )  # once: what others change meanwhile is seen when the change is made
+        # once: what others change meanwhile is seen when the change is made
+        scanning = Scanning(inf)
 
         def copy_index() -> Index:
             self.asks_index = True

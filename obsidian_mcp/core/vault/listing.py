@@ -91,9 +91,8 @@ class Listing:
                     self.rescan()
                 else:
                     self._look(sorted(dirty))
-            except (
-                AppError
-            ):  # the disk is gone; when it is back, what was reported meanwhile is not known
+            # the disk is gone; when it is back, what was reported meanwhile is not known
+            except AppError:
                 self.scanned = False
                 raise
 

@@ -54,9 +54,8 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
         files.remove_folder(step.disk)
         return None
     if step.target is not None:
-        with suppress(
-            NoteExists, NoteNotFound
-        ):  # the move was not made, or another file has the old name since
+        # the move was not made, or another file has the old name since
+        with suppress(NoteExists, NoteNotFound):
             files.move(step.target, step.disk)
         return None
     for attempts_left in reversed(range(ATTEMPTS)):
@@ -92,13 +91,11 @@ def _without(step: Step, now: bytes | None) -> bytes | _Mixed | None:
     """Return the content of a file that holds `now` after a step is taken back."""
     if now == step.after:
         return step.before
-    if (
-        now is None or now == step.before
-    ):  # another program has deleted the file, or the step was not made
+    # another program has deleted the file, or the step was not made
+    if now is None or now == step.before:
         return now
-    if (
-        step.before is None or step.after is None
-    ):  # it has added to the new file, or made another one of the name
+    # it has added to the new file, or made another one of the name
+    if step.before is None or step.after is None:
         return _Mixed()
     from obsidian_mcp.core.text.diff import count_differences, merge
 

@@ -190,9 +190,8 @@ class ToolListSubscribers:
 
     def _end_notifying(self, task: asyncio.Task[None]) -> None:
         self._notifying.discard(task)
-        if (
-            not task.cancelled() and (error := task.exception()) is not None
-        ):  # a client has gone meanwhile
+        # a client has gone meanwhile
+        if not task.cancelled() and (error := task.exception()) is not None:
             logger(__name__).info("a client was not notified of a change: %s", error)
 
     async def _notify(self, events: list[ServerEvent]) -> None:

@@ -275,9 +275,8 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
         # have the number.
         os.close(replacement)
         return os.open(os.devnull, os.O_RDWR)
-    private = os.dup(
-        fd
-    )  # above the standard ones, because `replacement` has the first that was free
+    # above the standard ones, because `replacement` has the first that was free
+    private = os.dup(fd)
     os.dup2(replacement, fd)  # on Windows, the handle that children inherit, too
     os.close(replacement)
     if sys.platform == "win32":

@@ -33,8 +33,7 @@ def address(name: str) -> str:
 
 def document(name: str, data: dict[str, Any]) -> str:
     """Return a page with its data inside, which needs neither a host nor a network."""
-    text = json.dumps(data, ensure_ascii=False).replace(
-        "<", "\\u003c"
-    )  # so that no note ends the element
+    # so that no note ends the element
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c")
     before, place, after = page(name).partition(PLACE_OF_DATA)
     return f"{before}{place.replace('></', f'>{text}</')}{after}"
