@@ -10,7 +10,8 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded
 from obsidian_mcp.core.operations import undo
-from obsidian_mcp.core.operations.plans import FileChange, Plan, Plans, changed_files
+from obsidian_mcp.core.operations.plan import FileChange, Plan, changed_files
+from obsidian_mcp.core.operations.plans import Plans
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments

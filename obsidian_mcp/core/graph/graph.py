@@ -45,7 +45,8 @@ class _NeedsAll(Exception):
 class Graph(Metadata):
     """Answers questions about links and metadata of one vault, for all threads.
 
-    Files that the user hides are left out of all but links and backlinks.
+    Files that the user hides are left out of everything that the app's graph view, tags view and
+    properties view show, and kept in links and backlinks.
     """
 
     def __init__(
@@ -120,9 +121,9 @@ class Graph(Metadata):
     ) -> tuple[VaultPath, ...]:
         """Return the files that a change must not miss.
 
-        The few that are pending are parsed (INDEX-43). Of long ones, whose rows are of their
-        beginning, those are among them that may have one of these keys later (INDEX-51); too large
-        ones are not.
+        The few that are pending are parsed (INDEX-43). The rows of a long file are of its beginning
+        only, so it is among them if it may have one of these keys later (INDEX-51); a file that is
+        too large is not.
         """
         pending = self._indexer.pending_files()
         files = self._indexer.query(stored) - pending.keys()
@@ -177,9 +178,11 @@ class Graph(Metadata):
 
     @ask_whole_index
     def broken_links(self, rows: Rows) -> tuple[results.Reference, ...]:
-        """Return the links that lead to no file, or to a heading or block that their note lacks
-        (LINK-50). They come by source and order in it, the same link of a line once; links in
-        hidden files do not count."""
+        """Return the links that lead to no file, or to a part that their note lacks (LINK-50).
+
+        They come by source and order in it, the same link of a line once; links in hidden files do
+        not count.
+        """
         from .note_parts import MOST_NOTES
 
         hidden = self._hides()
@@ -238,8 +241,10 @@ class Graph(Metadata):
     def neighbours(
         self, rows: Rows, path: VaultPath, depth: int = 1
     ) -> tuple[results.Neighbour, ...]:
-        """The files within `depth` links in either direction, nearest first, none hidden or over a
-        hidden one."""
+        """Return the files within `depth` links of a file, in either direction, nearest first.
+
+        Hidden files are left out, and no path leads over them, as in the app's graph view.
+        """
         reached = spread(self._link_graph(rows), path, depth, None, self._hides())
         return tuple(
             results.Neighbour(near, distance, via)
@@ -283,8 +288,11 @@ class Graph(Metadata):
         return tuple(reversed(path))
 
     def evaluate(self, query: Callable[[Moment], T]) -> Answer[T]:
-        """Return what a query over all files gives at one moment of the index, perhaps run again.
-        Raises: OperationTimeout, after QUERY_SECONDS in a call without a limit."""
+        """Return what a query over all files gives at one moment of the index.
+
+        The query may be run again. Raises: OperationTimeout, after QUERY_SECONDS in a call without
+        a limit.
+        """
         hides = self._hides()
         is_whole = not self._indexer.freshen().pending
 
@@ -314,8 +322,10 @@ class Graph(Metadata):
     def evaluate_texts(
         self, rows: Rows, question: Callable[[Iterable[tuple[VaultPath, str]]], T]
     ) -> T:
-        """Return what a question gives for path and text of every note, the one changed last
-        first."""
+        """Return what a question gives for path and text of every note.
+
+        The one that was changed last comes first.
+        """
         paths, hidden = self._files.numbered_files(rows).paths, self._hides()
         texts = (
             (paths[number], text) for number, text in rows.texts_newest_first() if number in paths

@@ -117,8 +117,11 @@ def build_neighbourhood(
     limit: int,
     embedded: Callable[[VaultPath], Collection[VaultPath | None]],
 ) -> Neighbourhood:
-    """Return the nearest and then most linked of the files at these `distances` from a centre,
-    `limit` in all; `embedded` gives the files that a file embeds."""
+    """Return the nearest files, of those as near the most linked, up to `limit` nodes in all.
+
+    `distances` are those of the files within `depth` links of a centre, which is the one at 0.
+    `embedded` gives the files that a file embeds.
+    """
     missing: dict[str, set[VaultPath]] = {}
     for path, distance in distances.items():
         if distance < depth:

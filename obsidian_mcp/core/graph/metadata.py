@@ -20,13 +20,17 @@ from .questions import Questions, ask_indexer
 
 
 class Metadata(Questions):
-    """Answers questions about tags, properties, aliases and tasks; files that the user hides are
-    left out."""
+    """Answers questions about tags, properties, aliases and tasks.
+
+    Files that the user hides are left out.
+    """
 
     @ask_indexer
     def tags(self, rows: Rows) -> tuple[results.TagUse, ...]:
-        """Return every tag of the vault with its counts, by name; it counts for every tag above it
-        (semantics 3.4)."""
+        """Return every tag of the vault with its counts, by name (semantics 3.4).
+
+        A tag counts for every tag above it, too.
+        """
         hidden = self._hides()
         visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
         return results.tag_uses(rows.column("tags", "tag"), visible_files)
@@ -46,8 +50,10 @@ class Metadata(Questions):
     def properties(
         self, rows: Rows, *, inline_fields: bool = True
     ) -> tuple[results.PropertyUse, ...]:
-        """Return every property of the vault, by name; the inline fields of Dataview too where the
-        vault has them."""
+        """Return every property of the vault, by name.
+
+        The inline fields of Dataview are among them, where the vault has them.
+        """
         tables = self._property_tables() if inline_fields else PROPERTIES
         hidden = self._hides()
         cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
@@ -76,9 +82,11 @@ class Metadata(Questions):
     def tasks(
         self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> list[tuple[VaultPath, TaskFact]]:
-        """Every checkbox of a note with a day in this range (`YYYY-MM-DD`) in its line, but those
-        with one of these marks; every one that may have an id or depend on one; and some others
-        (TASK-130)."""
+        """Return the checkboxes of notes with a day in a range, but those with some marks.
+
+        Days are written `YYYY-MM-DD`. Every checkbox that may have an id or depend on one is among
+        them, and so are some others (TASK-130).
+        """
         return list(self._keep_existing(rows.tasks(days, without_marks)))
 
     @ask_indexer

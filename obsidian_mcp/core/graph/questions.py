@@ -38,14 +38,18 @@ def ask_indexer(
 def ask_whole_index(
     question: Callable[Concatenate[Q, Rows, P], T],
 ) -> Callable[Concatenate[Q, P], Answer[T]]:
-    """As `ask_indexer`, for a question whose answer is untrue while a file is not indexed: it waits
-    (INDEX-47)."""
+    """As `ask_indexer`, for a question whose answer is untrue while a file is not indexed.
+
+    It waits until all are (INDEX-47).
+    """
     return ask_indexer(question, of_all=True)
 
 
 class Questions:
-    """Answers questions about one vault, for all threads. `hides` returns, for one question, the
-    test for files that the user hides (semantics 8.3)."""
+    """Answers questions about one vault, for all threads.
+
+    `hides` returns, for one question, the test for files that the user hides (semantics 8.3).
+    """
 
     def __init__(
         self,
@@ -65,8 +69,10 @@ class Questions:
         self._read = read or indexer.read
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
-        """Return everything known of one file, a pending one parsed now (INDEX-20); None for no
-        note or canvas."""
+        """Return everything that is known of one file; None for no note or canvas.
+
+        A pending one is parsed now (INDEX-20).
+        """
         entry = self._indexer.pending_files().get(path)
         cut = (path,) if path in self._indexer.long_files else ()
         if entry is not None:
@@ -88,6 +94,7 @@ class Questions:
     def _keep_existing(
         self, located: Iterable[tuple[VaultPath, T]]
     ) -> Iterator[tuple[VaultPath, T]]:
+        """Leave out what is stored of files that are gone."""
         return ((path, fact) for path, fact in located if path in self._catalog)
 
     def _keep_visible(

@@ -166,8 +166,10 @@ CONTEXT = 200
 def link_lines(
     references: Iterable[Reference], catalog: Catalog, read: Callable[[FileEntry], bytes]
 ) -> Iterator[str]:
-    """Yield the line around every link, read from its file, of CONTEXT code points; the link alone
-    in a property."""
+    """Yield the line around every link, cut to CONTEXT code points; the link alone in a property.
+
+    Lines are read from the files: in the index they would take as much room as the notes.
+    """
     source, texts = None, {}
     for reference in references:
         link = reference.link

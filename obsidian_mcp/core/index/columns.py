@@ -9,7 +9,11 @@ IN_LIST = "IN (SELECT value FROM json_each(?))"
 
 
 def to_stored_path(path: str) -> str:
-    """Return a path as SQLite can store it: one that is not UTF-8 as `/` and hexadecimal digits."""
+    """Return a path as SQLite can store it.
+
+    One that is not UTF-8 is stored as `/` and hexadecimal digits: no path of a vault begins with
+    `/`.
+    """
     if not path.isascii():
         try:
             path.encode()

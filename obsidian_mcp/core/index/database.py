@@ -1,5 +1,7 @@
-"""What the index needs of the database that holds it; `adapters/index_database.py` opens the SQLite
-file."""
+"""What the index needs of the database that holds it.
+
+`adapters/index_database.py` opens the SQLite file.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,11 @@ class Busy(Exception):
 
 
 class Database(Protocol):
-    """Connections to one SQLite database, which threads and processes may share. A broken file is
-    begun anew."""
+    """Connections to one SQLite database, which threads and processes may share.
+
+    Whatever is wrong with a file is no error: it is begun anew, because the index can always be
+    made again from the notes.
+    """
 
     @property
     def file(self) -> Path | None:
@@ -54,12 +59,16 @@ class Database(Protocol):
         """One consistent view of everything committed so far. Raises: Replaced, Busy."""
 
     def write_transaction(self, patience: float = PATIENCE) -> AbstractContextManager[Connection]:
-        """A transaction, alone among all processes, waited for up to `patience` seconds. Raises:
-        Replaced, Busy."""
+        """One transaction, alone among all processes: all of it or, after an exception, nothing.
+
+        Other writers are waited for up to `patience` seconds. Raises: Replaced, Busy.
+        """
 
     def begin_anew(self) -> None:
-        """Go on with an empty file. Raises: StorageFailed where another program has the present one
-        open (Windows)."""
+        """Go on with an empty file.
+
+        Raises: StorageFailed where another program has the present one open (Windows).
+        """
 
     def copy_to_memory(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""

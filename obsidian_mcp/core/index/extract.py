@@ -1,5 +1,7 @@
-"""Make the facts of one file from its bytes alone, whatever else the vault holds
-(specs/index.md)."""
+"""Makes the facts of one file from its bytes alone, whatever else the vault holds.
+
+So a file that did not change never needs to be parsed again (specs/index.md).
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,10 @@ def unreadable_facts(error: AppError) -> facts.Facts:
 
 
 def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
-    """The facts of a note or canvas from its first facts.BODY_LIMIT bytes; `size` is the whole
-    file's.
+    """Return the facts of a note or canvas from its first facts.BODY_LIMIT bytes.
 
-    Raises: OperationTimeout.
+    `size` is that of the whole file. What cannot be read becomes a warning. Raises:
+    OperationTimeout.
     """
     warnings = []
     if size > facts.BODY_LIMIT:
@@ -101,8 +103,10 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
 def extract_pdf(
     pdf_content: content.SearchContent, starts: Sequence[int], problem: str
 ) -> facts.Facts:
-    """Return the facts of a PDF from its contents, where its pages begin in the text, and why not
-    all is there."""
+    """Return the facts of a PDF.
+
+    `starts` is where its pages begin in the text; `problem` says why not all of it is there.
+    """
     pages = tuple(
         facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1)
     )
@@ -115,7 +119,7 @@ def extract_pdf(
 
 
 def searched_text(path: str, body: str) -> str:
-    """The text of a file in which a search looks, from its whole text."""
+    """Return the text of a file in which a search looks, from its whole text."""
     if is_note(path):
         return drawing.searched_text(body) if drawing.is_drawing(path, body) else body
     if extension(path) == DRAWING_EXTENSION:
@@ -131,8 +135,10 @@ def cards_text(read: canvas.Canvas) -> str:
 
 
 def _beginning(data: bytes) -> bytes:
-    """Return whole lines of at most facts.BODY_LIMIT bytes, or whole characters where there is only
-    one line."""
+    """Return whole lines of at most facts.BODY_LIMIT bytes.
+
+    Where there is only one line, whole characters.
+    """
     lines = data.rfind(b"\n", 0, facts.BODY_LIMIT) + 1
     if lines:
         return data[:lines]
@@ -182,8 +188,11 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
 
 
 def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
-    """Files on cards are links of kind `card`; the text of a card is parsed as a note without
-    properties."""
+    """Return the facts of a canvas.
+
+    Files on cards are links of kind `card`; the text of a card is parsed as a note without
+    properties.
+    """
     links: list[facts.LinkFact] = []
     tagged: list[facts.TagFact] = []
     for card in parsed.cards:
@@ -207,7 +216,7 @@ def _extract_canvas(parsed: canvas.Canvas) -> facts.Facts:
 
 
 def _card_parts(parsed: canvas.Canvas) -> tuple[facts.HeadingFact, ...]:
-    """Where the text of each card begins in `cards_text`, as headings of level 0."""
+    """Return where the text of each card begins in `cards_text`, as headings of level 0."""
     parts, start = [], 0
     for card in parsed.cards:
         if card.text is not None:
@@ -235,7 +244,10 @@ def _property_link(link: Link) -> facts.LinkFact:
 
 
 def _card(path: str, subpath: str, at: str) -> facts.LinkFact:
-    """`path` is a path of the vault, not a link text: no character in it has a special meaning."""
+    """Return the link of a card to a file.
+
+    `path` is a path of the vault, not a link text: no character in it has a special meaning.
+    """
     path, subpath = to_printable(path), to_printable(subpath)
     key = name_key(path.rpartition("/")[2]).removesuffix(NOTE_EXTENSION)
     return facts.LinkFact(key, "card", path, subpath, None, path + subpath, at, None, None)
@@ -247,6 +259,7 @@ def _property(name: str, value: Any) -> tuple[str, str, str, str]:
 
 
 def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
+    """Return a checkbox, with the heading above it and the days in its line."""
     start = parsed.lines.starts[item.line]
     end = parsed.body.find("\n", start)
     text = parsed.body[start : end if end >= 0 else len(parsed.body)].removesuffix("\r")

@@ -1,5 +1,8 @@
-"""The rows that are stored of a file (specs/index.md): named tuples, because a vault has millions
-and SQLite and pickle take them as they are. What is not UTF-8 in the file is U+FFFD here."""
+"""The rows that are stored of a file (specs/index.md).
+
+They are named tuples, because a vault has millions of them, and SQLite and pickle take them as they
+are. What is not UTF-8 in the file is U+FFFD here.
+"""
 
 from __future__ import annotations
 
@@ -69,6 +72,8 @@ class TagFact(NamedTuple):
 
 
 class PropertyFact(NamedTuple):
+    """One property of a note."""
+
     key: str
     """Lower case."""
     name: str
@@ -82,12 +87,16 @@ class PropertyFact(NamedTuple):
 
 
 class AliasFact(NamedTuple):
+    """One alias of a note."""
+
     key: str
     """`name_key` of the alias."""
     alias: str
 
 
 class HeadingFact(NamedTuple):
+    """One heading of a note, card of a canvas, or page of a PDF."""
+
     level: int
     """1 to 6; 0 for the beginning of a canvas card, whose id is the text, or of a page of a PDF,
     whose number it is."""
@@ -96,8 +105,10 @@ class HeadingFact(NamedTuple):
 
 
 class TaskFact(NamedTuple):
-    """A checkbox, and what a question about tasks narrows it down by before the line is read
-    (core/tasks)."""
+    """A checkbox, with what a question about tasks narrows it down by (core/tasks).
+
+    The line itself is read when a task is listed.
+    """
 
     mark: str
     """The character between the brackets; a space means to do."""
@@ -116,8 +127,10 @@ class TaskFact(NamedTuple):
 
 
 class InlineFieldFact(NamedTuple):
-    """A field in the text of a note, for Dataview: of its list items that are no tasks, then of its
-    other lines."""
+    """A field in the text of a note, for Dataview.
+
+    Those of its list items that are no tasks come first, then those of its other lines.
+    """
 
     key: str
     """Lower case."""

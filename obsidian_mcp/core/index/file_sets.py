@@ -1,5 +1,4 @@
-"""Which files have a tag, a property, a task or a time, as sets of the numbers of their rows
-(specs/index.md)."""
+"""Which files have a tag, a property, a task or a time, as sets of the numbers of their rows."""
 
 from __future__ import annotations
 
@@ -37,8 +36,10 @@ class FileSets(NamedTuple):
         return self._files(f"{table} WHERE key = ?", key)
 
     def keys(self, table: str) -> Iterator[str]:
-        """Yield every different key of a table, by one look into the index for each instead of a
-        walk through all rows (SEARCH-45)."""
+        """Yield every different key of a table.
+
+        Each takes one look into the index, instead of a walk through all rows (SEARCH-45).
+        """
         sql = f"SELECT min(key) FROM {table}"
         (key,) = self.connection.execute(sql).fetchone()
         while key is not None:
@@ -69,8 +70,10 @@ class FileSets(NamedTuple):
         return [tag for (tag,) in self.connection.execute(sql, (json.dumps(list(files)), limit))]
 
     def changed_between(self, times: tuple[int, int]) -> set[int]:
-        """Return the files that were last changed between two times, both included, in nanoseconds
-        since the epoch."""
+        """Return the files that were last changed between two times, both included.
+
+        Times are nanoseconds since the epoch.
+        """
         sql = "SELECT id FROM files WHERE mtime_ns BETWEEN ? AND ?"
         return {number for (number,) in self.connection.execute(sql, times)}
 
@@ -92,6 +95,7 @@ class FileSets(NamedTuple):
 
     def _files(self, source: str, *values: str) -> set[int]:
         # As one text: most of the time would go into making a row of each number.
+        """Return the numbers in the column `file` of a table, under a condition."""
         sql = f"SELECT group_concat(file) FROM {source}"
         (numbers,) = self.connection.execute(sql, values).fetchone()
         return set(json.loads(f"[{numbers}]")) if numbers else set()

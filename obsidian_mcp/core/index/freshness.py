@@ -19,15 +19,20 @@ TIME_TO_ANSWER_SECONDS = 1.0
 
 
 def end_of_wait(seconds: float) -> float:
-    """Return when a wait of so many seconds ends, as `time.monotonic`: before the end of the call's
-    time."""
+    """Return when a wait of so many seconds ends, on the clock of `time.monotonic`.
+
+    It ends before the time of the call does, so that the call can still answer.
+    """
     if (limit := current_call.get().limit) is not None:
         seconds = min(seconds, limit.remaining - min(TIME_TO_ANSWER_SECONDS, limit.seconds / 2))
     return time.monotonic() + seconds
 
 
 class Progress(NamedTuple):
-    """Of the files that had to be read since the last moment at which nothing was pending."""
+    """How far a build is, in files.
+
+    It counts from the last moment at which nothing was pending.
+    """
 
     done: int
     total: int
@@ -74,7 +79,10 @@ MOST_NAMED = 5
 
 
 class Answer(NamedTuple, Generic[T]):
-    """`value` is complete when `freshness.pending` is 0 and `cut` is empty."""
+    """An answer from the index, and what it does not cover.
+
+    `value` is complete when `freshness.pending` is 0 and `cut` is empty.
+    """
 
     value: T
     freshness: Freshness

@@ -1,5 +1,4 @@
-"""Questions to the full-text index: which files have some words, how many, and how much they say
-(specs/index.md)."""
+"""Questions to the full-text index: which files have some words, and how much they say of them."""
 
 from __future__ import annotations
 
@@ -27,8 +26,11 @@ class NewWords(NamedTuple):
 
 
 class FullText(NamedTuple):
-    """The full-text index in one consistent view. Expressions are FTS5's; files are the numbers of
-    their rows, which may be those of files that are hidden or gone."""
+    """The full-text index in one consistent view.
+
+    Expressions are FTS5's. Files are the numbers of their rows, which may be those of files that
+    are hidden or gone.
+    """
 
     connection: Connection
 
@@ -47,13 +49,17 @@ class FullText(NamedTuple):
     def weights(
         self, expression: str, field_weights: tuple[float, ...]
     ) -> Iterator[tuple[int, float]]:
-        """Yield the files that satisfy an expression with what BM25 gives them: the more, the
-        better. `field_weights` are in the order of `search_document.FIELDS`."""
+        """Yield the files that satisfy an expression, with what BM25 gives them: more is better.
+
+        `field_weights` are in the order of `search_document.FIELDS`.
+        """
         return self.connection.execute(_weights_sql(field_weights), (expression,))
 
     def find_used(self, words: Collection[str], fields: str = "") -> list[str]:
-        """Return the words that a file has, in any field or in `fields` (`{name tag} : `); others
-        of the vocabulary are of texts that were changed (SEARCH-34)."""
+        """Return the words that some file has, in any field or in `fields` (`{name tag} : `).
+
+        The vocabulary may have more words: those of texts that were changed since (SEARCH-34).
+        """
         # One statement for all: between two of them another busy thread takes the interpreter for
         # 5 ms.
         is_used = ", ".join(["EXISTS (SELECT 1 FROM search WHERE search MATCH ?)"] * len(words))
@@ -78,8 +84,10 @@ class FullText(NamedTuple):
         return [VaultPath(path) for (path,) in self.connection.execute(sql, (expression, limit))]
 
     def words_since(self, last: int) -> NewWords | None:
-        """Return the words that came after a row of the vocabulary; None where there are none
-        (SEARCH-34)."""
+        """Return the words that came after a row of the vocabulary (SEARCH-34).
+
+        None where there are none.
+        """
         sql = (
             "SELECT max(id), group_concat(word, char(10)), group_concat(plain || char(9) || "
             "word, char(10)) "

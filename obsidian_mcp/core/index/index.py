@@ -1,5 +1,8 @@
-"""The stored rows of every note and canvas, and how they change (specs/index.md). None depends on
-which other files exist: a link is kept with the key of its name and resolved when asked."""
+"""The stored rows of every note and canvas, and how they change (specs/index.md).
+
+None depends on which other files exist: a link is kept with the key of its name, and resolved when
+it is asked for.
+"""
 
 from __future__ import annotations
 
@@ -54,9 +57,11 @@ class IndexStatus(NamedTuple):
 
 
 class Index:
-    """The rows of one vault, for all threads and processes. Methods but `close` and `status` may
-    raise `Replaced` (the file was damaged and is empty now) and `Busy` (another process is writing:
-    nothing was done)."""
+    """The rows of one vault, for all threads and processes.
+
+    Every method but `close` and `status` may raise `Replaced` (the file was damaged: it is empty
+    now, and all files are outdated) and `Busy` (another process is writing: nothing was done).
+    """
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -72,8 +77,11 @@ class Index:
     # ------------------------------------------------------------------------------
 
     def find_outdated(self, entries: Iterable[FileEntry]) -> Outdated:
-        """Return which of all files must be parsed and which rows are of no file, by size and time:
-        no file is read."""
+        """Return which files must be parsed and which rows are of no file.
+
+        `entries` are all files of the vault. Size and time tell it: no file is read. Files that
+        could not be read the last time count as changed.
+        """
         listed = list(entries)
         plain = "disk IS NULL AND digest NOTNULL AND digest != x''"
         with self.database.read_transaction() as connection:
@@ -122,8 +130,10 @@ class Index:
     def parse(
         self, contents: Iterable[tuple[FileEntry, bytes | AppError]], read_ns: int
     ) -> list[Record]:
-        """Parse bytes of files, read at `read_ns` or soon after, into records; an error there
-        becomes a warning."""
+        """Parse the bytes of files into records; what is indexed already is not parsed again.
+
+        They were read at `read_ns` or soon after. An error in place of the bytes becomes a warning.
+        """
         from . import extract  # most questions find nothing to parse
 
         read_files = list(contents)
@@ -149,12 +159,14 @@ class Index:
         stat: Stat | None = None,
         patience: float = PATIENCE,
     ) -> list[FileEntry]:
-        """Store records and delete the rows of files that are gone, in one transaction; return the
-        refused entries. With `stat`, called inside the transaction, a record is refused whose file
-        is no longer as its entry says, and rows of a file that is there are kept: another process
-        may have stored something newer. Others are waited for up to `patience` seconds. A record
-        that SQLite cannot hold is stored as one of an unreadable file, and costs no other file
-        anything (INDEX-26)."""
+        """Store records and delete the rows of files that are gone, in one transaction.
+
+        Return the refused entries. With `stat`, which is called inside the transaction, a record is
+        refused whose file is no longer as its entry says, and rows of a file that is there are
+        kept: another process may have stored something newer. Other writers are waited for up to
+        `patience` seconds. A record that SQLite cannot hold is stored as one of an unreadable file,
+        and costs no other file anything (INDEX-26).
+        """
         latest = {record.entry.path: record for record in records}
         gone = [path for path in gone if path not in latest]
         try:
@@ -212,6 +224,7 @@ class Index:
     # ----------------------------------------------------------------------------------------------
 
     def status(self) -> IndexStatus:
+        """Return where the index is and what it holds."""
         counts: dict[str, int] = {}
         files = warned = 0
         with contextlib.suppress(Busy, Replaced), self.database.read_transaction() as connection:
@@ -232,8 +245,10 @@ class _Known(NamedTuple):
 
 
 def _facts(entry: FileEntry, data: bytes) -> Facts:
-    """Parse a file to store it, under a limit of its own: a call's end would leave it without facts
-    (INDEX-48)."""
+    """Parse a file to store it, under a limit of its own.
+
+    The end of a call's time would leave it without facts, and without a reason (INDEX-48).
+    """
     from . import extract
 
     try:

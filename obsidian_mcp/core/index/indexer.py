@@ -1,5 +1,4 @@
-"""Keeps the index in step with the files, and decides alone, by `ask`, how current answers are
-(INDEX-40 to 43)."""
+"""Keeps the index in step with the files, and decides how current answers are (INDEX-40 to 43)."""
 
 from __future__ import annotations
 
@@ -71,9 +70,12 @@ class Indexer(PendingFiles):
     # ---------------------------------------------------------------------------------------------
 
     def ask(self, question: Callable[[Rows], T], *, of_all: bool = False) -> Answer[T]:
-        """Answer a question about many files by the freshness rule; see `query`. One `of_all` would
-        be untrue if it missed a file: it waits for the whole index, as an empty answer does
-        (INDEX-47). Raises: OperationTimeout, and as `query`."""
+        """Answer a question about many files by the freshness rule; see `query`.
+
+        With `of_all` the answer would be untrue if it missed one file, such as a note that nobody
+        links to: it waits for the whole index, as an empty answer does (INDEX-47). Raises:
+        OperationTimeout, and as `query`.
+        """
         if of_all and not self._store_whole() and self._is_first():
             raise self._too_early()
         freshness = self.freshness if of_all else self.freshen()
@@ -83,9 +85,12 @@ class Indexer(PendingFiles):
         return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
-        """Answer a question from one consistent view of the rows, perhaps twice; rows of files that
-        are gone may still be there. Raises: StorageFailed when the index is lost again and again,
-        and whatever the question raises."""
+        """Answer a question from one consistent view of the rows as they are.
+
+        Rows of files that are gone may still be there: a question looks at the catalog as well. It
+        may be asked again. Raises: StorageFailed when the index is lost again and again, and
+        whatever the question raises.
+        """
         for _ in range(ATTEMPTS):
             with (
                 contextlib.suppress(Replaced, Busy),
@@ -99,8 +104,11 @@ class Indexer(PendingFiles):
         raise StorageFailed("The index could not be read. Try again in a moment.")
 
     def freshen(self) -> Freshness:
-        """Bring the rows up to date as far as a question may wait for it; what is left then
-        (INDEX-40, 41)."""
+        """Bring the rows up to date as far as a question may wait for it (INDEX-40, 41).
+
+        Return what they do not know then. Few pending files are stored first; many are left to the
+        background, where there is one.
+        """
         self.begin_once()
         with self.state:
             self._deferred.clear()
@@ -135,14 +143,19 @@ class Indexer(PendingFiles):
             return Freshness(len(self._pending), self.progress if self._is_first() else None)
 
     def complete(self) -> None:
-        """Wait, without the vault's lock, until the rows know every file, for a change that must
-        not miss a link (INDEX-43). Raises: OperationTimeout, which says how far the index is."""
+        """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
+
+        To be called without the vault's lock: the background may need it. What cannot be stored
+        stays pending. Raises: OperationTimeout, which says how far the index is.
+        """
         if not self._store_whole():
             raise self._too_early()
 
     def _store_whole(self) -> bool:
-        """Wait until the rows know every file, a first build to the end of the call's time; return
-        whether they do."""
+        """Wait until the rows know every file; return whether they do.
+
+        A first build is waited for to the end of the call's time.
+        """
         self.begin_once()
         with self.state:
             self._deferred.clear()
@@ -161,16 +174,18 @@ class Indexer(PendingFiles):
         )
 
     def catch_up(self) -> None:
-        """Wait until the rows know a change of many files that was just made, for a while
-        (INDEX-44)."""
+        """Wait a while until the rows know a change of many files that was just made (INDEX-44)."""
         if self.background is not None and self.is_behind:
             self.wake()
             self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
 
     def _store_all(self, seconds: float, patience: float = PATIENCE) -> bool:
-        """Store what is pending now in this thread too, for so long, and as the time of the call
-        allows; give up where others hold the database and nothing of it is stored for `patience`
-        seconds. Return whether all is stored."""
+        """Store what is pending now, in this thread too; return whether all is stored.
+
+        It goes on for so many seconds, and as the time of the call allows; longer where it is
+        nearly done at its pace. It gives up where others hold the database, and nothing of it is
+        stored for `patience` seconds.
+        """
         start, end = time.monotonic(), end_of_wait(seconds)
         last, stuck = end_of_wait(seconds * NEARLY_DONE), start + patience
         with self.state:
@@ -205,8 +220,7 @@ class Indexer(PendingFiles):
             report_progress(now.done, now.total, "Building the index")
 
     def _is_background_at_work(self) -> bool:
-        """Whether files are being worked on, or so many that the background works on them are
-        left."""
+        """Whether files are being worked on, or so many are left that the background takes them."""
         with self.state:
             return bool(self._taken) or (
                 self._is_much() and not self._pending.keys() <= self._deferred

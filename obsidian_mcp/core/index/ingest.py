@@ -17,8 +17,10 @@ from .row_writer import Stat, to_disk_file
 
 
 class IndexBatch(NamedTuple):
-    """Files that one transaction stores or deletes; nobody else works on them until they are done
-    or released."""
+    """Files that one transaction stores or deletes.
+
+    Nobody else works on them until they are done or released.
+    """
 
     entries: tuple[FileEntry, ...]
     gone: tuple[VaultPath, ...]
@@ -39,9 +41,13 @@ def ingest(
     *,
     patience: float = PATIENCE,
 ) -> list[FileEntry]:
-    """Make the rows of some files true, and delete those of others, in one transaction. A file that
-    is not as its entry says is stored as it is now; those that changed again are returned
-    (INDEX-04). Raises: Busy, Replaced."""
+    """Make the rows of some files true, and delete those of others, in one transaction.
+
+    A file that is not as its entry says is stored as it is now: a listing may have met it between
+    its creation and its writing. Return the files that were left out because they changed again
+    meanwhile (INDEX-04). Other writers are waited for up to `patience` seconds. Raises: Busy,
+    Replaced.
+    """
 
     def store(wanted: Sequence[FileEntry], gone: Iterable[VaultPath]) -> list[FileEntry]:
         begun_ns = time.time_ns()

@@ -16,15 +16,16 @@ from .row_writer import Record, Stat
 
 
 class Background(Protocol):
-    """Takes batches or PDFs and stores what is in them, beside the calls
-    (adapters/index_workers.py)."""
+    """Takes batches or PDFs and stores them, beside the calls (adapters/index_workers.py)."""
 
     def wake(self) -> None:
-        """There is work. Returns at once; called with the indexer's lock held."""
+        """Take note that there is work. Returns at once; called with the indexer's lock held."""
 
     def stop(self) -> None:
-        """End after the batch that is being stored; a PDF that is being read is read again
-        later."""
+        """End after the batch that is being stored.
+
+        A PDF that is being read is read again later.
+        """
 
 
 class PdfBackground(Background, Protocol):
@@ -75,8 +76,10 @@ class PdfQueue:
             return list(self.files.values())
 
     def next_pdf(self) -> FileEntry | None:
-        """Return the smallest PDF to read; None while notes are pending (PDF-3). Raises: Busy,
-        Replaced."""
+        """Return the smallest PDF to read; None while notes are pending (PDF-3).
+
+        Raises: Busy, Replaced.
+        """
         indexer = self._indexer
         while not indexer.is_behind and indexer.gone and indexer.step():
             pass  # the rows of earlier contents
@@ -106,8 +109,10 @@ class PdfQueue:
             self._indexer.state.notify_all()
 
     def complete(self, seconds: float = inf) -> bool:
-        """Wait until every PDF is read, for so long and as far as the call's time allows; False
-        where nothing reads them."""
+        """Wait until every PDF is read; return False where nothing reads them.
+
+        It waits for `seconds`, and as far as the call's time allows.
+        """
         total = len(self.unread())
         if self.background is None or not self.background.begin():
             return not total

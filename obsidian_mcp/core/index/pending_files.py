@@ -87,8 +87,10 @@ class PendingFiles:
             self._begin()
 
     def begin_once(self) -> None:
-        """`begin`, unless it was done for the present index; of threads that come together one does
-        it for all."""
+        """`begin`, unless it was done for the present index.
+
+        Of threads that come together one does it for all.
+        """
         if self.index.database.epoch != self._epoch:
             with self._beginning:
                 if self.index.database.epoch != self._epoch:
@@ -127,8 +129,10 @@ class PendingFiles:
     def note(
         self, changes: Iterable[Change], entry_of: Callable[[VaultPath], FileEntry | None]
     ) -> None:
-        """Make files pending that changed, appeared or went. Before the first `begin` nothing needs
-        to be noted."""
+        """Make files pending that changed, appeared or went.
+
+        Before the first `begin` nothing needs to be noted: that compares all files.
+        """
         with self.state:
             if self._epoch < 0 and self._meanwhile is None:
                 return
@@ -218,7 +222,10 @@ class PendingFiles:
     def filter_pending(
         self, files: Iterable[tuple[VaultPath, FileEntry | None]]
     ) -> list[tuple[VaultPath, FileEntry | None]]:
-        """Return those of some pending (None: gone) files that can be stored and are not yet."""
+        """Return those of some pending files that can be stored and are not yet.
+
+        None in place of an entry stands for a file that is gone.
+        """
         with self.state:
             return [
                 (path, entry)
@@ -244,9 +251,11 @@ class PendingFiles:
         most: int = BATCH_FILES,
         among: Sequence[FileEntry] | None = None,
     ) -> int:
-        """Store one batch of at most `most` files, `among` these, in this thread; return how many
-        it was about, 0 for none. Others are waited for up to `patience` seconds. Raises: Busy,
-        Replaced (after which everything is pending)."""
+        """Store one batch in this thread; return how many files it was about, 0 for none.
+
+        It has at most `most` files, `among` these. Other writers are waited for up to `patience`
+        seconds. Raises: Busy, Replaced (after which everything is pending).
+        """
         self.begin_once()
         batch = self.take(most, among)
         if batch is None:
@@ -260,8 +269,10 @@ class PendingFiles:
         return len(batch.entries) + len(batch.gone)
 
     def ingest(self, batch: IndexBatch, patience: float = PATIENCE) -> list[FileEntry]:
-        """Read, parse and store a batch in this thread; the files that were refused. Raises: Busy,
-        Replaced."""
+        """Read, parse and store a batch in this thread; return the files that were refused.
+
+        Raises: Busy, Replaced.
+        """
         return ingest(
             self.index, self.read, self.stat, batch.entries, batch.gone, patience=patience
         )
@@ -269,8 +280,10 @@ class PendingFiles:
     def take(
         self, most: int = BATCH_FILES, among: Sequence[FileEntry] | None = None
     ) -> IndexBatch | None:
-        """The next batch, small at first (INDEX-15); None where others are at it. End it by
-        `finish_batch` or `release`."""
+        """Return the next batch, small at first (INDEX-15); None where others are at all of it.
+
+        Whoever takes it ends it by `finish_batch` or `release`.
+        """
         with self.state:
             busy = self._taken | self._deferred
             gone = (
@@ -296,8 +309,10 @@ class PendingFiles:
             return IndexBatch(tuple(entries), tuple(gone), self._epoch) if entries or gone else None
 
     def finish_batch(self, batch: IndexBatch, refused: Iterable[FileEntry] = ()) -> None:
-        """A batch is stored, without the files that were refused: they are no longer as their
-        entries say."""
+        """Note that a batch is stored, without the files that were refused.
+
+        Those are no longer as their entries say.
+        """
         refused_by_path = {entry.path: entry for entry in refused}
         with self.state:
             if batch.epoch != self._epoch:  # in a database that has been replaced since
@@ -322,8 +337,10 @@ class PendingFiles:
         self.release(batch)
 
     def release(self, batch: IndexBatch, *, later: bool = False) -> None:
-        """A batch was not stored. `later`: not before the next notice or question, because it
-        failed."""
+        """Note that a batch was not stored.
+
+        `later`: not before the next notice or question, because it failed.
+        """
         with self.state:
             paths = [*(entry.path for entry in batch.entries), *batch.gone]
             self._taken.difference_update(paths)

@@ -94,8 +94,10 @@ class PendingScan:
 
     @contextlib.contextmanager
     def _block_parsing(self) -> Iterator[None]:
-        """Keep other threads of this process from parsing: after every read, Python would wait for
-        them 5 ms."""
+        """Keep other threads of this process from parsing.
+
+        After every read, Python would let them run for 5 ms.
+        """
         state = self._indexer.state
         with state:
             self._running += 1

@@ -1,4 +1,4 @@
-"""The rows of files, written and deleted in one transaction."""
+"""The rows of files, written and deleted in one transaction of the index."""
 
 from __future__ import annotations
 
@@ -22,10 +22,13 @@ Stat = Callable[[str], DiskFile | None]
 
 
 class Record(NamedTuple):
-    """What is to be stored of one file. `digest` is the hash of the bytes; None for an unreadable
-    file, which is tried again at the next start, empty for one that may be saved again with the
-    same size and time (INDEX-03). `facts` is None where the facts of this digest are stored
-    already."""
+    """What is to be stored of one file.
+
+    `digest` is the hash of the bytes that `facts` come from. It is None where the file could not be
+    read, so that it is tried again at the next start; empty where it may be saved again with the
+    same size and time, so that it is read again (INDEX-03). `facts` is None where the facts of this
+    digest are stored already.
+    """
 
     entry: FileEntry
     digest: bytes | None
@@ -33,7 +36,11 @@ class Record(NamedTuple):
 
 
 class RowWriter:
-    """One transaction of `Index.store`."""
+    """Writes the rows of one transaction; see `Index.store`.
+
+    Old rows are deleted and new ones written by table at the end, which is quicker than file by
+    file.
+    """
 
     def __init__(self, connection: Connection, generation: int) -> None:
         self._connection = connection
@@ -84,6 +91,7 @@ class RowWriter:
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:
+        """Delete the rows of a file, unless `stat` says that it is there as they describe it."""
         earlier = self._connection.execute(
             "SELECT id, disk, size, mtime_ns FROM files WHERE path = ?", (to_stored_path(path),)
         ).fetchone()

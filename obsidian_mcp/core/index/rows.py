@@ -1,5 +1,7 @@
-"""Queries of the index's tables, from one consistent view of them (specs/index.md), and the one way
-from a column to paths: the files that have rows, by the numbers of their rows."""
+"""Queries of the index's tables, from one consistent view of them (specs/index.md).
+
+From a column to paths there is one way: the numbers of the files that have rows.
+"""
 
 from __future__ import annotations
 
@@ -61,9 +63,11 @@ class Stamp(NamedTuple):
 
 
 class Rows(NamedTuple):
-    """One consistent view. Its paths may be those of files that are gone by now. A question about
-    few rows gets them with their paths, by a join; one about a whole column gets numbers of
-    files."""
+    """One consistent view of the index.
+
+    Its paths may be those of files that are gone by now. A question about few rows gets them with
+    their paths, by a join; one about a whole column gets numbers of files.
+    """
 
     connection: Connection
     stamp: Stamp
@@ -105,8 +109,10 @@ class Rows(NamedTuple):
         return [link for _, link in self._select("links", "files.path = ?", [to_stored_path(path)])]
 
     def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
-        """Return the links of some files, and every link to a part of a file, by path and order in
-        the file."""
+        """Return the links of some files, and every link to a part of a file.
+
+        They come by path and order in the file.
+        """
         source_paths = json.dumps([to_stored_path(path) for path in sources])
         return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [source_paths])
 
@@ -122,8 +128,10 @@ class Rows(NamedTuple):
         return self.connection.execute(sql)
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
-        """Return every link with one of these keys and the file that holds it, by path and order in
-        the file."""
+        """Return every link with one of these keys, and the file that holds it.
+
+        They come by path and order in the file.
+        """
         return self._select(
             "links", f"t.key {IN_LIST}", [json.dumps([to_printable(key) for key in keys])]
         )
@@ -131,8 +139,10 @@ class Rows(NamedTuple):
     def targets(
         self, paths: Iterable[VaultPath] | None = None
     ) -> Iterator[tuple[VaultPath, list[Target]]]:
-        """Yield the files that have links (of `paths`, or all) with the targets of their links, in
-        order."""
+        """Yield the files that have links, with the targets of their links in order.
+
+        `paths`: only of these.
+        """
         sql = (
             "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = "
             "t.file"
@@ -155,8 +165,10 @@ class Rows(NamedTuple):
         return {to_path(path) for (path,) in rows}
 
     def changed_since(self, generation: int) -> dict[int, VaultPath]:
-        """Return the files whose rows are newer than a generation of the same identity, by their
-        numbers."""
+        """Return the files whose rows are newer than a generation, by their numbers.
+
+        The generation must be of the same identity: that of another index says nothing.
+        """
         rows = self.connection.execute(
             "SELECT id, path FROM files WHERE changed > ?", (generation,)
         )
@@ -186,9 +198,11 @@ class Rows(NamedTuple):
         files: Collection[int] | None = None,
         where: str = "TRUE",
     ) -> Iterator[Any]:
-        """Yield file number, place in the file and `fields` of the rows of a table, by file and
-        place. Of all keys or one, and of all files or some; `where` is one more condition. For the
-        paths see `FileNumbers`."""
+        """Yield file number, place in the file and `fields` of the rows of a table, in this order.
+
+        `key` and `files` leave only rows with this key, or of these files; `where` is one more
+        condition. For the paths of files see `FileNumbers`.
+        """
         sql, values = f"SELECT file, n, {fields} FROM {table} WHERE {where}", []
         if key is not None:
             # the rows of a file are quicker to find
@@ -213,12 +227,12 @@ class Rows(NamedTuple):
     def properties(
         self, key: str, tables: Sequence[str] = PROPERTIES
     ) -> list[tuple[VaultPath, PropertyFact | InlineFieldFact]]:
-        """Every property with this key, by path and place; see WITH_INLINE_FIELDS."""
+        """Return every property with this key, by path and place; see WITH_INLINE_FIELDS."""
         facts = [fact for table in tables for fact in self._select(table, "t.key = ?", [key])]
         return facts if len(tables) == 1 else sorted(facts, key=itemgetter(0))
 
     def field_keys(self) -> set[str]:
-        """The key, which is the name in lower case, of every property and inline field."""
+        """Return the key, which is the name in lower case, of every property and inline field."""
         # From key to key along the index: DISTINCT would read every row.
         return {
             key
@@ -231,8 +245,10 @@ class Rows(NamedTuple):
         }
 
     def grouped_properties(self, name: str) -> Iterator[tuple[str, list[int]]]:
-        """JSON of every different value of the properties with exactly this name, and the numbers
-        of their files."""
+        """Yield every different value of the properties with exactly this name, as JSON.
+
+        With each come the numbers of its files.
+        """
         sql = (
             "SELECT value, group_concat(file) FROM properties WHERE key = ? AND name = ? GROUP "
             "BY value"
@@ -243,19 +259,23 @@ class Rows(NamedTuple):
             yield value, json.loads(f"[{files}]")
 
     def list_items(self, path: VaultPath) -> str | None:
-        """The packed list items of one file; None where it has none."""
+        """Return the packed list items of one file; None where it has none."""
         sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
         row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
         return None if row is None else str(row[0])
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
+        """Return the files that have an alias with this key."""
         return self._select("aliases", "t.key = ?", [key])
 
     def tasks(
         self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
     ) -> list[tuple[VaultPath, TaskFact]]:
-        """Every task with a day in this range in its line, but those with one of these marks; and
-        every task that may have an id or depend on one."""
+        """Return the tasks with a day in a range in their line, but those with one of these marks.
+
+        Every task that may have an id, or depend on one, is among them: who waits for whom is known
+        only from all.
+        """
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
         sql = f"SELECT files.path, {columns} FROM tasks t"
         conditions = [f"t.mark NOT {IN_LIST}"]
@@ -317,8 +337,10 @@ class FileNumbers:
         self._known: tuple[Stamp | None, int, NumberedFiles] = (None, -1, NumberedFiles({}, {}))
 
     def numbered_files(self, rows: Rows) -> NumberedFiles:
-        """Return the files of these rows and the catalog; all are read only where the rows are of
-        another index."""
+        """Return the files of these rows and the catalog.
+
+        All are read only where the rows are of another index than the last time.
+        """
         generation = self.catalog.generation
         with self._lock:
             stamp, known_generation, known_files = self._known

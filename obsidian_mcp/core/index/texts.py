@@ -1,4 +1,7 @@
-"""The texts of files as searches read them (specs/index.md). Where they lie is known here alone."""
+"""The texts of files as searches read them (specs/index.md).
+
+Where they lie is known here alone.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +25,10 @@ class SearchedText(NamedTuple):
 
 
 class SearchedFields(NamedTuple):
-    """The fields of a file in the full-text index; all but the text are prepared by
-    `analysis.spread`."""
+    """The fields of a file in the full-text index.
+
+    All but the text are prepared by `analysis.spread`.
+    """
 
     file: int
     is_truncated: bool
@@ -66,8 +71,10 @@ class Texts(NamedTuple):
         return map(SearchedFields._make, self.connection.execute(sql, values))
 
     def read_structure(self, file: int) -> bytes:
-        """Return the packed structure of a text; empty where it is not known, as of one that is
-        cut."""
+        """Return the packed structure of a text.
+
+        Empty where it is not known, as of a text that is cut.
+        """
         sql = "SELECT structure FROM texts WHERE file = ? AND NOT odd & ?"
         row = self.connection.execute(sql, (file, search_document.TRUNCATED)).fetchone()
         return row[0] if row else b""

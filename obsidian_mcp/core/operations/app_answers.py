@@ -1,6 +1,9 @@
-"""Answers of the running app, which names the files, in the shape of our own (backend `cli`).
-Hidden files do not exist; where there are any, the app is not asked about links, for which it would
-count them."""
+"""Answers of the running app, in the shape of our own (backend `cli`).
+
+The app names files only, so what it answers is joined with what our index knows of them: lines, and
+the texts of links. Hidden files do not exist for our tools; where a policy hides some, the app is
+not asked about links, because it would count those of hidden files.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,11 @@ from obsidian_mcp.errors import AppCommandFailed, NoteNotFound
 
 
 def find_in_app(vault: Vault, request: Request) -> list[VaultPath] | None:
-    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18); None if it cannot
-    be asked."""
+    """Return the files that the app finds, in its order (APP-FILE-08, SEARCH-18).
+
+    The app has a single way to match. Return None without the app, and for a query that its command
+    cannot carry.
+    """
     if vault.app is None:
         return None
     try:
@@ -34,8 +40,11 @@ def find_in_app(vault: Vault, request: Request) -> list[VaultPath] | None:
 def links(
     vault: Vault, path: VaultPath, outgoing: Sequence[Reference], backlinks: Sequence[Reference]
 ) -> tuple[Sequence[Reference], Sequence[Reference]]:
-    """Return our references that the app confirms, and its own without a line; without the app all
-    of ours."""
+    """Return the links of a note, outgoing and incoming, as far as the app confirms them.
+
+    To ours that it confirms come those that it alone knows, without a line. Without the app, and
+    for a note that is too new for it, ours are returned as they are.
+    """
     if (app := _app_for_links(vault)) is None:
         return outgoing, backlinks
     try:
@@ -63,8 +72,10 @@ def links(
 def list_unconnected(
     vault: Vault, question: Literal["orphans", "dead_ends"]
 ) -> tuple[tuple[VaultPath, ...], str | None]:
-    """Return the notes that no other file links to, or those without a link, and the notice of our
-    index."""
+    """Return the notes that no other file links to, or those without a link.
+
+    With them comes the notice of our index; the app's answer needs none.
+    """
     if (app := _app_for_links(vault)) is not None:
         named = app.orphans() if question == "orphans" else app.deadends()
         return tuple(path for path in _filter_known(vault, named) if is_note(path)), None
@@ -73,8 +84,11 @@ def list_unconnected(
 
 
 def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Reference]:
-    """Return our broken links without those to files that the app finds, and those that only the
-    app knows, without a line; without the app all of ours."""
+    """Return our broken links as far as the app confirms them, and those that it alone knows.
+
+    Links to files that the app finds are left out; those that only the app knows have no line.
+    Without the app all of ours are returned.
+    """
     if (app := _app_for_links(vault)) is None:
         return references
     listed = {
@@ -96,6 +110,7 @@ def broken_links(vault: Vault, references: Sequence[Reference]) -> Sequence[Refe
 
 
 def _app_for_links(vault: Vault) -> Obsidian | None:
+    """Return the app if it may be asked about links: it would count those of hidden files."""
     return None if vault.policy.restricts_reading else vault.app
 
 
@@ -106,4 +121,5 @@ def _filter_known(vault: Vault, named: Iterable[str]) -> list[VaultPath]:
 
 
 def _placeless(target: str) -> LinkFact:
+    """Return a link of which only the target is known."""
     return LinkFact("", "link", target, "", None, target, "", None, None)

@@ -1,5 +1,7 @@
-"""Several calls as one change: worked out on a draft without the vault's lock, and made under it
-(specs/batch.md)."""
+"""Several calls as one change (specs/batch.md).
+
+The calls are worked out on a draft of the vault, without its lock, and made together under it.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,11 @@ class DraftedChange(PlannedChange):
 
 
 class CallSequence:
-    """Calls that are made as one change. A call that works for long holds nobody up: the draft
-    needs no lock, and what others write meanwhile is noticed when the change is made (BATCH-03,
-    INDEX-43)."""
+    """Calls that are made as one change, all or none (BATCH-03).
+
+    A call that works for long holds nobody up: the draft needs no lock, and what others write
+    meanwhile is noticed when the change is made (INDEX-43). Then the calls are worked out again.
+    """
 
     def __init__(self, vault: Vault, calls: Sequence[Call]) -> None:
         self._vault = vault
@@ -64,7 +68,10 @@ class CallSequence:
             raise
 
     def _draft(self) -> DraftedChange:
-        """Work the calls out from the files as they are now. Raises: AppError."""
+        """Work the calls out, one after the other, from the files as they are now.
+
+        Raises: AppError of a call.
+        """
         drafted = DraftVault(self._vault)
         self._call_of = drafted.drafted.call_of
         try:
@@ -78,9 +85,11 @@ class CallSequence:
         )
 
     def _check_removal(self, operation: Operation) -> None:
-        """Check that a file which is deleted for good is still as the first draft saw it: an edit
-        is made again from the new text, but a deletion would take along what nobody has seen.
-        Raises: StaleEtag."""
+        """Check that a file which is deleted for good is still as the first draft saw it.
+
+        An edit is made again from the new text, but a deletion would take along text that nobody
+        has seen. Raises: StaleEtag.
+        """
         if isinstance(operation, Remove) and operation.permanent:
             first_bytes = self._removed.setdefault(operation.disk, operation.before)
             if first_bytes != operation.before:

@@ -1,5 +1,4 @@
-"""One change to many notes: which notes are meant, their new texts, and how it is made
-(specs/tools.md, TOOL-14)."""
+"""One change to many notes: which are meant, their new texts, and how it is made (TOOL-14)."""
 
 from __future__ import annotations
 
@@ -101,9 +100,13 @@ def plan_rewrites(
     label: str,
     in_canvas: Callable[[str], str] | None = None,
 ) -> PlannedChange:
-    """Plan to replace the text of notes by `change(text)`, of canvases by `in_canvas(text)`, if
-    given. What stays the same is left out. Raises: NotText, OperationTimeout, and what `change`
-    raises, with the path."""
+    """Plan to replace the text of each note by `change(text)`.
+
+    `in_canvas` does the same for canvases, where it is given. Files that stay the same are left
+    out. Raises: NotText, OperationTimeout, InvalidArguments for more bytes than one change may
+    have; PropertiesUnreadable and StorageFailed of `change`, with the path, because the caller
+    names many.
+    """
     rewritten_files = []
     size = 0
     for count, entry in enumerate(entries):
@@ -177,6 +180,7 @@ def make(
 
 
 def _commit(vault: Vault, tool: str, planned: P) -> P:
+    """Make a planned change, unless it changes nothing."""
     if planned.operations:
         vault.commit(tool, planned.operations)
     return planned

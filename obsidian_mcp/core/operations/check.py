@@ -1,4 +1,8 @@
-"""What is broken in a vault, and what could be better (specs/check.md)."""
+"""What is broken in a vault, and what could be better (specs/check.md).
+
+A check is one function that goes over the vault, and an entry in CHECKS with the call that repairs
+what it finds.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,8 @@ _headings_and_embeds = re.compile(r"^#{1,6}\s.*$|(!\[)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class CheckFinding:
+    """One thing that a check finds."""
+
     path: str | None
     """None for what is in many files."""
     line: int | None = None
@@ -50,6 +56,8 @@ class CheckFinding:
 
 
 class Findings(NamedTuple):
+    """What a check finds, and what it did not look at."""
+
     findings: Sequence[Callable[[], CheckFinding]]
     """Each is worked out when it is shown: to find what was meant takes longer than to find what is
     broken."""
@@ -58,6 +66,8 @@ class Findings(NamedTuple):
 
 
 class Check(NamedTuple):
+    """One check of the whole vault."""
+
     find: Callable[[Vault], Iterable[Callable[[], CheckFinding]] | Findings]
     repair: str
     """Which call repairs what it finds."""
@@ -71,6 +81,7 @@ class Check(NamedTuple):
 
 
 def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
+    """Return the finding of a broken link, with the link that was likely meant."""
     meant = likely_link(vault, reference)
     text = f"{reference.link.original}: no such {missing_part(reference)}"
     return CheckFinding(
@@ -87,6 +98,7 @@ def _find_broken_links(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
 
 
 def _find_orphans(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    """Find the notes that nothing links to; templates need no links."""
     templates = TemplateTexts(vault)
     orphans = vault.graph.orphans().value
     return (partial(CheckFinding, path) for path in orphans if not templates.has(path))
@@ -119,8 +131,10 @@ def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding
 
 
 def _find_stubs(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    """Find notes with few words; no templates, notes that hold only their template, or files that
-    nobody can read."""
+    """Find notes with few words.
+
+    Templates, notes that hold only their template, and files that nobody can read are none.
+    """
     templates = TemplateTexts(vault)
     short_notes = vault.graph.evaluate_texts(_short_notes).value
     for path, words, text in short_notes:
@@ -145,8 +159,10 @@ def _short_notes(texts: Iterable[tuple[VaultPath, str]]) -> list[tuple[VaultPath
 
 
 def _find_near_duplicates(vault: Vault) -> Findings:
-    """Find notes whose own text is nearly the same: what both have from a template is not
-    compared."""
+    """Find notes whose own text is nearly the same.
+
+    What both have from a template is not compared: all notes of a template would be alike.
+    """
     templates = TemplateTexts(vault)
 
     def compare(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
@@ -167,6 +183,7 @@ def _find_near_duplicates(vault: Vault) -> Findings:
 
 
 def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    """Find tags that differ in case, or as one and many, such as #book and #books."""
     uses = {use.tag.lower(): use for use in vault.graph.tags().value}
     for key, use in uses.items():
         forms = [f"{key}{ending}" for ending in PLURALS] + (
@@ -193,8 +210,10 @@ def _find_missing_properties(vault: Vault) -> list[Callable[[], CheckFinding]]:
 def _missing_properties(
     moment: Moment, is_looked_at: Callable[[str], bool]
 ) -> list[Callable[[], CheckFinding]]:
-    """Find the notes without a property that most notes of their type, with their tag or in their
-    folder have."""
+    """Find notes without a property that most notes of their kind have.
+
+    A kind is a type, a tag or a folder; the first of these that fits says why.
+    """
     view = IndexedVault(moment)
     names: dict[str, Mapping[str, object]] = {}
     kinds: dict[str, list[str]] = {}

@@ -80,10 +80,7 @@ def extract(
     links = _plan_links(vault, extraction, is_new=there is None, update_links=update_links)
     warnings += links.warnings
     remaining, needed = _remaining(vault, extraction, links.in_source, left, before.text.newline)
-    if needed:
-        warnings.append(
-            f"Without text now, and kept because links lead there: {list_places(needed)}."
-        )
+    warnings += _warn_of_empty_headings(needed)
     own_files, created = [rewritten(before, remaining)], []
     if there is None:
         data = _new_note(text, parsed.body, before.text.newline)
@@ -129,6 +126,13 @@ def _extraction(
         footnotes=footnotes.divide(parsed, span),
     )
     return extraction, disk, existing
+
+
+def _warn_of_empty_headings(headings: Sequence[str]) -> list[str]:
+    """Return a warning with the headings that have no text any more, and stay; nothing for none."""
+    if not headings:
+        return []
+    return [f"Without text now, and kept because links lead there: {list_places(headings)}."]
 
 
 def _text_of_part(extraction: Extraction, newline: str) -> tuple[str, list[str]]:
@@ -223,7 +227,7 @@ def _new_note(text: str, body: str, newline: str) -> bytes:
 def _moved_text(
     body: str, part: Span, changes: Sequence[Edit], notes: footnotes.Division, newline: str
 ) -> str:
-    """The text of a part with its footnotes."""
+    """Return the text of a part, with the footnotes that go along."""
     removals = footnotes.removals(body, notes.left)
     gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in removals]
     gone_spans = SortedSpans(edit.span for edit in gone)
@@ -252,8 +256,11 @@ def _quote_marks(body: str, part: Span) -> list[Edit]:
 
 
 def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
-    """The part without the blank lines around it, but with the id of its last block, and the text
-    of its heading."""
+    """Return the place of the part, and the text of its heading.
+
+    The place is without the blank lines around it, but with the id of its last block. Raises:
+    SectionNotFound, InvalidArguments.
+    """
     body = parsed.body
     part_name = part.strip()
     lines = re.fullmatch(r"(?:lines? )?(\d+)-(\d+)", part_name, re.IGNORECASE)
@@ -291,8 +298,8 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
 def _target(
     vault: Vault, source: FileEntry, to: str, heading: str
 ) -> tuple[VaultPath, str, FileEntry | None]:
-    """Path and spelling on disk of the note that the part goes into, and the note where it
-    exists."""
+    """Return the note that the part goes into: its path, its spelling on disk, and the note where
+    it exists."""
     name = to
     if name.strip():
         try:

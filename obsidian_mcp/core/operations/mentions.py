@@ -83,8 +83,10 @@ class NamingNotes(NamedTuple):
 def notes_with(
     vault: Vault, entry: FileEntry, names: Sequence[str], offset: int = 0
 ) -> NamingNotes:
-    """Return the other notes that have one of the names, among the MOST_FILES that an exact search
-    finds from `offset` on."""
+    """Return the other notes that have one of the names in their text.
+
+    An exact search finds them, and MOST_FILES from `offset` on are looked at.
+    """
     if not names:
         return NamingNotes([])
     query = f"content:({' OR '.join(map(quote_phrase, names))})"
@@ -116,7 +118,11 @@ def unlinked_mentions(
 
 
 def mentions_in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[Mention]:
-    """Return the mentions in one note, in the order of its text."""
+    """Return the mentions in one note, in the order of its text.
+
+    A text is none where a link would break something: in code, links, tags, addresses, definitions,
+    properties and the fields of tasks (LINK-30).
+    """
     body = note.body
     closed = bytearray(len(body))  # 1 where no mention can be, or one was found
     spans = [

@@ -42,8 +42,11 @@ _BLANKS = re.compile(r"(?:[ \t]*\r?\n)*")
 def merge(
     vault: Vault, source: FileEntry, target: FileEntry, position: End = "append"
 ) -> PlannedChange:
-    """Plan to put a note into another and remove it; links lead to the other (COMPOSE-1). Raises:
-    InvalidArguments, NotText, PropertiesUnreadable."""
+    """Plan to put a note into another one, and to remove it (COMPOSE-1).
+
+    Links to it lead to the other note. Raises: InvalidArguments for a note into itself, NotText,
+    PropertiesUnreadable.
+    """
     if source.path == target.path:
         raise InvalidArguments("A note cannot be merged into itself.", argument="into")
     check_are_notes(source, target)

@@ -30,10 +30,13 @@ from .stale_names import mentions
 def relocate(
     vault: Vault, name: str | FileEntry, to: str, *, update_links: bool, keep_extension: bool = True
 ) -> PlannedChange:
-    """Plan the move of a file or folder; with `keep_extension` a file keeps its own. A folder with
-    files that the policy hides stays with those, and all else is moved one by one, as are files
-    where a folder of the name in another normal form is. Raises: NoteNotFound, AmbiguousName,
-    NoteExists, InvalidName, PermissionDenied."""
+    """Plan the move of a file or folder, with the links that lead to it.
+
+    With `keep_extension` a file keeps its own, whatever its target has. A folder with files that
+    the policy hides stays with those, and all else is moved one by one; so are files where the disk
+    has the folder in another normal form, too (MOVE-05). Raises: NoteNotFound, AmbiguousName,
+    NoteExists, InvalidName, PermissionDenied.
+    """
     source, disk, is_folder = _source(vault, name)
     target, target_disk = _target(
         vault, source, to, keep_extension=keep_extension and not is_folder
@@ -98,8 +101,10 @@ def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
 def gather(
     vault: Vault, entries: Iterable[FileEntry], to: str, *, update_links: bool
 ) -> PlannedChange:
-    """Plan to move files into a folder, which may be new; files in it stay. Raises: NoteExists,
-    InvalidName, PermissionDenied, InvalidArguments for the name of a note."""
+    """Plan to move files into a folder, which may be new; files that are in it stay.
+
+    Raises: NoteExists, InvalidName, PermissionDenied, InvalidArguments for the name of a note.
+    """
     folder = vault.folders.find_folder(to) or VaultPath("")
     if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
@@ -137,8 +142,11 @@ def gather(
 
 
 def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
-    """Return the path of the file or folder to move, its spelling on disk, and whether it is a
-    folder (MOVE-06)."""
+    """Return the path of what is to be moved, its spelling on disk, and whether it is a folder.
+
+    A name that a file and a folder have is ambiguous (MOVE-06), unless it ends with a `/`. Raises:
+    NoteNotFound, AmbiguousName.
+    """
     if isinstance(name, FileEntry):
         return name.path, name.disk, False
     folder: tuple[VaultPath, str, bool] | None = None
@@ -166,8 +174,11 @@ def _source(vault: Vault, name: str | FileEntry) -> tuple[VaultPath, str, bool]:
 def _target(
     vault: Vault, source: VaultPath, to: str, *, keep_extension: bool
 ) -> tuple[VaultPath, str]:
-    """Return the target: a new path, a place in an existing folder, or a new name beside the old
-    one (MOVE-01)."""
+    """Return where something is moved: its path, and its spelling on disk (MOVE-01).
+
+    What is written means a new path, a place in an existing folder, or a new name beside the old
+    one. Raises: InvalidName.
+    """
     written = to.strip()
     into = written.endswith("/")
     if written.strip("/") == "":

@@ -24,8 +24,10 @@ MOST_REFERRERS = 3_000
 
 
 def plan_displacement(vault: Vault, created: VaultPath) -> PlannedChange:
-    """Plan the rewriting of links that would lead to a new file, no longer to another one of its
-    name (RENAME-04)."""
+    """Plan to rewrite the links that would lead to a new file from now on (RENAME-04).
+
+    Until now they led to another file of its name; they get its path and go on leading there.
+    """
     contents, planned, unseen = displaced_links(vault, created)
     rewritten_links = apply_file_edits(contents, planned)
     changed, refused = split_allowed(vault, rewritten_links.rewritten)
@@ -46,8 +48,10 @@ def plan_displacement(vault: Vault, created: VaultPath) -> PlannedChange:
 def create_file(
     vault: Vault, tool: str, path: VaultPath, disk: str, data: bytes
 ) -> tuple[str, ...]:
-    """Make a file; links to another file of its name get a path and go on leading there. Return
-    warnings."""
+    """Make a file, and keep the links that lead to another file of its name.
+
+    Return warnings. Raises: what `Vault.commit` raises.
+    """
     with vault.lock_changes():
         operations: list[Operation] = [Create(disk, data)]
         warnings: tuple[str, ...] = ()
@@ -77,8 +81,10 @@ def split_allowed(
 def displaced_links(
     vault: Vault, created: VaultPath
 ) -> tuple[Mapping[VaultPath, FileContent], Iterable[rewrite.FileEdits], tuple[str, ...]]:
-    """Return the files with such links, their edits, and a warning where nobody looked for them;
-    see `plan_displacement`."""
+    """Return the files with such links, their edits, and a warning where nobody looked for them.
+
+    Nobody waits for the index, or for long, while a file is made; see `plan_displacement`.
+    """
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
     if vault.indexer.is_behind:
         reason = "the index does not know all files yet"

@@ -1,27 +1,23 @@
-"""Changes that are worked out and kept, to be looked at and made, whole or file by file
-(specs/views.md PLAN-…)."""
+"""Changes that are planned and kept, so that a person can look at them before they are made (PLAN).
+
+A plan is what a call would have changed. It lives in memory, and is made whole or file by file:
+each file has a state, and those that changed since are refused.
+"""
 
 from __future__ import annotations
 
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.files.spellings import normal_form
-from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.text.call import call_with
-from obsidian_mcp.core.text.diff import Hunk, hunks
 from obsidian_mcp.core.text.fit import name_first
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.vault_path import name_key
 from obsidian_mcp.core.vault.changes import Done
-from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import (
     Create,
     MakeFolder,
@@ -31,8 +27,10 @@ from obsidian_mcp.core.vault.operation import (
     RemoveFolder,
     Write,
 )
-from obsidian_mcp.core.vault.planned_change import Planned, PlannedChange
+from obsidian_mcp.core.vault.planned_change import Planned
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, StaleEtag
+
+from .plan import FileChange, Plan
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
@@ -46,122 +44,14 @@ SHOWN_BYTES = 1_000_000
 NAMED = 10
 """Files named in an error."""
 
-ChangeKind = Literal["create", "modify", "move", "delete"]
 State = Literal["pending", "applied", "stale"]
 
 
-class FileChange(NamedTuple):
-    """What a change does to one file, or to a folder that it moves."""
-
-    path: str
-    kind: ChangeKind
-    before: bytes | None = None
-    """None where there is no file, or its text does not change."""
-    after: bytes | None = None
-    to: str | None = None
-    """Where it is moved."""
-
-    @property
-    def is_text(self) -> bool:
-        return b"\0" not in (self.before or b"") + (self.after or b"")
-
-    def hunks(self) -> list[tuple[Hunk, str]]:
-        """Return the lines that change, each run of them with the heading it stands under; nothing
-        for other files."""
-        if not self.is_text or self.before == self.after:
-            return []
-        before, after = (_to_printable(data) for data in (self.before, self.after))
-        note = parser.parse(before or after)
-        starts = note.lines.starts
-
-        def heading(hunk: Hunk) -> str:
-            first = (hunk.old if before else hunk.new) - 1
-            above = [
-                above_heading.text
-                for above_heading in note.outline
-                if above_heading.span.start <= starts[min(first, len(starts) - 1)]
-            ]
-            return above[-1] if above else ""
-
-        return [(hunk, heading(hunk)) for hunk in hunks(before, after)]
-
-    def counts(self) -> tuple[int, int]:
-        """Return how many lines are added and removed."""
-        lines = [line for hunk, _ in self.hunks() for line in hunk.lines]
-        return sum(line[0] == "+" for line in lines), sum(line[0] == "-" for line in lines)
-
-
-def _to_printable(data: bytes | None) -> str:
-    return (
-        Text.decode(data or b"").body.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    )
-
-
-@dataclass(frozen=True)
-class Plan:
-    """A change that was planned for a call and not made."""
-
-    id: str
-    tool: str
-    change: PlannedChange
-    paths: Mapping[str, str]
-    """By path on disk, the paths of its files when it was made."""
-    base: dict[str, DiskFile | None]
-    """By path on disk, the files that are moved or removed as they were."""
-    expires: float
-    """On the clock of `Plans`."""
-    make: Callable[[], object]
-    """Makes the change anew."""
-
-    @property
-    def size(self) -> int:
-        texts = (
-            operation
-            for operation in self.change.operations
-            if isinstance(operation, Write | Create)
-        )
-        return sum(len(operation.before) + len(operation.after) for operation in texts)
-
-    @cached_property
-    def moves(self) -> Moves:
-        """The places on disk that move, in the order of the change."""
-        return Moves(move for move in self.change.operations if isinstance(move, Move))
-
-    @cached_property
-    def by_path(self) -> dict[str, list[Operation]]:
-        """Return the operations of every file, by path; moves last among them, as they are made."""
-        operations_by_path: dict[str, list[Operation]] = {
-            self.paths[move.disk]: [] for move in self.moves
-        }
-        for operation in self.change.operations:
-            if not isinstance(operation, RemoveFolder | MakeFolder):
-                operations_by_path.setdefault(self.paths[operation.disk], []).append(operation)
-        return operations_by_path
-
-
-def changed_files(recorded: Recorded, path_of: Callable[[str], str]) -> list[FileChange]:
-    """Return what a change that was made did to every file; `path_of` as in `Catalog`."""
-    changes_by_path: dict[str, FileChange] = {}
-    for step in recorded.steps:
-        disk, path = step.disk, path_of(step.disk)
-        match step.kind:
-            case "folder":
-                continue
-            case "move":
-                earlier = changes_by_path.get(disk, FileChange(path, "move"))
-                changes_by_path[disk] = earlier._replace(kind="move", to=path_of(step.target or ""))
-            case "create":
-                changes_by_path[disk] = FileChange(path, "create", None, step.after)
-            case "remove":
-                changes_by_path[disk] = FileChange(path, "delete", step.before, None)
-            case "write":
-                changes_by_path[disk] = FileChange(path, "modify", step.before, step.after)
-    return list(changes_by_path.values())
-
-
 class Plans:
-    """The plans of one vault, in memory: at most 20, each for 30 minutes. Safe to share between
-    threads."""
+    """The plans of one vault, in memory: at most MOST_PLANS, each for KEEP_SECONDS.
+
+    They are shared by all threads.
+    """
 
     def __init__(self, vault: Vault, clock: Callable[[], float] = time.monotonic) -> None:
         self._vault = vault
@@ -170,8 +60,10 @@ class Plans:
         self._lock = threading.Lock()
 
     def draft(self, make: Callable[[], object]) -> Plan | None:
-        """Run a call up to its first write and keep what it would have changed; None where it would
-        change nothing."""
+        """Run a call up to its first write, and keep what it would have changed.
+
+        Return None where it would change nothing. Raises: what the call raises.
+        """
         planned = _capture_plan(make)
         return None if planned is None else self.keep(planned, make)
 
@@ -196,6 +88,7 @@ class Plans:
         return plan
 
     def _drop_old(self, latest: Plan) -> None:
+        """Forget plans that have ended, and the oldest of those that are too many or too large."""
         now, room = self._clock(), MOST_BYTES
         valid_plans: list[Plan] = []
         for plan in reversed(self._plans.values()):
@@ -207,7 +100,7 @@ class Plans:
         self._plans = {plan.id: plan for plan in reversed(valid_plans)}
 
     def get(self, plan_id: str) -> Plan:
-        """Raises: ChangeNotFound for a plan that has ended."""
+        """Return a plan. Raises: ChangeNotFound for one that has ended."""
         with self._lock:
             plan = self._plans.get(plan_id)
         if plan is None or plan.expires <= self._clock():
@@ -226,6 +119,7 @@ class Plans:
         return [self._file_change(path, operations) for path, operations in plan.by_path.items()]
 
     def _file_change(self, path: str, operations: Sequence[Operation]) -> FileChange:
+        """Return what the operations on one file do to it together."""
         change = FileChange(path, "modify")
         for operation in operations:
             match operation:
@@ -250,6 +144,7 @@ class Plans:
         return states.pop() if len(states) == 1 else "stale"
 
     def _state_of(self, plan: Plan, operation: Operation) -> State:
+        """Return the state of the file of one operation, as far as that operation is concerned."""
         files = self._vault.files
         match operation:
             case Write():
@@ -280,8 +175,11 @@ class Plans:
         return "applied"  # an empty folder that is removed on the way
 
     def _is_unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
-        """Whether a file that is moved or removed is as it was; its text is compared where the plan
-        changes it, too."""
+        """Whether a file that is moved or removed is as it was when the plan was made.
+
+        Its size and time tell that. Where the plan changes its text, too, that operation compares
+        the text.
+        """
         if any(
             isinstance(operation_of_file, Write)
             for operation_of_file in plan.by_path[plan.paths[operation.disk]]
@@ -297,17 +195,24 @@ class Plans:
         )
 
     def needs(self, plan: Plan, path: str) -> str | None:
-        """Return the file whose move has to be made first, or together with the change of this
-        one."""
+        """Return the file whose move must be made before, or together with, the change of this one.
+
+        The links of this one are rewritten to where that file is going to be. None where no move is
+        needed.
+        """
         sources = [plan.paths[move.disk] for move in plan.moves]
         if path in sources:
             return None
         return next((source for source in sources if self.state(plan, source) == "pending"), None)
 
     def apply(self, plan_id: str, paths: Sequence[str] = ()) -> Done:
-        """Make the change of a plan, or that of some of its files, as one entry of the journal.
-        Raises: ChangeNotFound, InvalidArguments for a path not in it or that needs another,
-        StaleEtag naming changed files, and what `Vault.commit` raises."""
+        """Make the change of a plan, or of some of its files, as one entry of the journal.
+
+        A whole change is first planned again: a file that has come to need a change since, such as
+        one with a new link, would be left behind. Raises: ChangeNotFound; InvalidArguments for a
+        path that is not in it or needs another; StaleEtag naming files that changed; what
+        `Vault.commit` raises.
+        """
         plan = self.get(plan_id)
         if len(plan.by_path) > 1 or len(plan.moves):
             self._vault.indexer.complete()  # without the lock (INDEX-43)
@@ -339,7 +244,11 @@ class Plans:
             )
 
     def _choose_files(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
-        """Raises: InvalidArguments, StaleEtag."""
+        """Return the paths whose change is still to be made.
+
+        `whole`: nobody chose among them. Raises: StaleEtag for files that changed since,
+        InvalidArguments where all are as the plan leaves them, or one needs another.
+        """
         if stale := [path for path, state in states.items() if state == "stale"]:
             raise StaleEtag(
                 f"{_join_names(stale)} changed since the plan was made. Nothing was written; plan "
@@ -364,8 +273,10 @@ class Plans:
 
 
 def _capture_plan(make: Callable[[], object]) -> Planned | None:
-    """Run a call up to its first write; return what it would have changed. Raises: what the call
-    raises."""
+    """Run a call up to its first write; return what it would have changed, None for nothing.
+
+    Raises: what the call raises.
+    """
     try:
         with call_with(is_planning=True):
             make()
@@ -375,8 +286,10 @@ def _capture_plan(make: Callable[[], object]) -> Planned | None:
 
 
 def _check_covers(plan: Plan) -> None:
-    """Check that the call would change no further file now, such as one with a new link. Raises:
-    StaleEtag."""
+    """Check that the call would change no further file by now, such as one with a new link.
+
+    Raises: StaleEtag naming the further files.
+    """
     again = _capture_plan(plan.make)
     disks = (
         {operation.disk for operation in again.change.operations} if again is not None else set()

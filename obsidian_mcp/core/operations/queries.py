@@ -1,5 +1,8 @@
-"""Queries over a vault in any of the languages, and the queries that stand in a note (QUERIES-01 to
-QUERIES-08)."""
+"""Queries over a vault in any of the languages, and those that stand in a note (specs/queries.md).
+
+A language is one entry in LANGUAGES: a function that reads the text of a query, and returns what
+runs it at one moment of the index.
+"""
 
 from __future__ import annotations
 
@@ -65,8 +68,11 @@ LanguageReader = Callable[["Vault", QueryRequest], Callable[[Moment], QueryAnswe
 
 
 def run_query(vault: Vault, query: QueryRequest) -> LanguageAnswer:
-    """The answer of one query (QUERIES-01). Raises: QueryInvalid, NoteNotFound for a base,
-    InvalidArguments."""
+    """Return the answer of one query (QUERIES-01).
+
+    Raises: QueryInvalid, NoteNotFound for a base that is not there, InvalidArguments for an unknown
+    language.
+    """
     query = _identify(vault, query)
     language = LANGUAGES.get(query.language)
     if language is None:
@@ -79,8 +85,10 @@ def run_query(vault: Vault, query: QueryRequest) -> LanguageAnswer:
 
 
 def view_type(vault: Vault, query: QueryRequest) -> str:
-    """Return the type that a base gives its view, such as `cards`, else "". Raises: QueryInvalid,
-    NoteNotFound."""
+    """Return the type that a base gives its view, such as `cards`; "" for other languages.
+
+    Raises: QueryInvalid, NoteNotFound.
+    """
     query = _identify(vault, query)
     if query.language != "base":
         return ""
@@ -90,8 +98,11 @@ def view_type(vault: Vault, query: QueryRequest) -> str:
 
 
 def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:
-    """The query with its language and without its fence (QUERIES-03). Where it is the path of a
-    base, the text is that of the file, and `this` the base (QUERIES-02)."""
+    """Return a query with its language, and without the fence around it (QUERIES-03).
+
+    Where its text is the path of a base, the text becomes that of the file, and `this` the base
+    (QUERIES-02). Raises: QueryInvalid for a text of no known language, NoteNotFound.
+    """
     path, _, view = query.text.strip().partition("#")
     if (
         query.language in ("", "base")
@@ -133,8 +144,11 @@ class BlockAnswer(NamedTuple):
 def run_blocks(
     vault: Vault, note: FileEntry, page: Page, now: datetime, language: str = ""
 ) -> Iterator[BlockAnswer]:
-    """The answers of a note's queries (in a language), in order (QUERIES-04). Raises: NotText,
-    OperationTimeout."""
+    """Yield the answers of the queries that stand in a note, in the order of its text (QUERIES-04).
+
+    `language` leaves only those in one language. A query that is refused does not hinder the
+    others: its answer has the reason. Raises: NotText for a file that is no note, OperationTimeout.
+    """
     if not is_note(note.path):
         raise NotText(
             f"{str(note.path)!r} is no note, so its queries cannot be run together. Give one as "

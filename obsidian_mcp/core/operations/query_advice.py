@@ -31,8 +31,11 @@ _OTHER_NAMES: Mapping[str, str] = {
 
 
 def advise(vault: Vault, query: str) -> str:
-    """Return what is likely wrong with a query that finds nothing: names of no operator or
-    property; "" for none."""
+    """Return what is likely wrong with a query that finds nothing; "" for nothing.
+
+    These are names that no operator or property has. Nothing is said of properties while the index
+    is not complete: another note may have them.
+    """
     node = parser.parse(query)
     words = [part.text for part in walk(node) if isinstance(part, Word)]
     operators = dict.fromkeys(match.groups() for word in words if (match := _name_and_value(word)))
@@ -52,6 +55,7 @@ def advise(vault: Vault, query: str) -> str:
 def _name_unknown_operators(
     operators: Iterable[Sequence[str]], names_by_key: Mapping[str, str]
 ) -> Iterator[str]:
+    """Yield a sentence for each operator that there is not, with what was meant."""
     for name, value in operators:
         near = get_close_matches(name.lower(), OPERATORS, 1, LIKENESS)
         meant = _OTHER_NAMES.get(name.lower()) or next(iter(near), "")
@@ -70,6 +74,7 @@ def _name_unknown_operators(
 def _name_unknown_properties(
     properties: Iterable[str], names_by_key: Mapping[str, str]
 ) -> Iterator[str]:
+    """Yield a sentence with the properties that no note has, and the nearest names."""
     unknown = [name for name in properties if fold(name) not in names_by_key]
     if unknown:
         near = [

@@ -29,8 +29,10 @@ from obsidian_mcp.core.vault.vault import Vault
 def rewrite_links(
     vault: Vault, files: Mapping[VaultPath, VaultPath], warnings: Iterable[str] = ()
 ) -> PlannedChange:
-    """Plan the rewriting of links to files that get other paths, and of relative links in them, and
-    add `warnings`."""
+    """Plan the rewriting of links to files that get other paths, and of relative links in them.
+
+    `warnings` are added to those of the plan.
+    """
     contents, referrers = referrers_of(
         vault, {*files, *find_linking_files(vault, [*files, *files.values()])}
     )
@@ -51,8 +53,10 @@ def find_linking_files(vault: Vault, paths: Iterable[VaultPath]) -> set[VaultPat
 def referrers_of(
     vault: Vault, files: set[VaultPath]
 ) -> tuple[dict[VaultPath, FileContent], list[link_spans.Referrer]]:
-    """Return the content of these files, and the places of their links; what is no text has none
-    (RENAME-14)."""
+    """Return the content of these files, and the places of the links in them.
+
+    Files that are no text have none (RENAME-14).
+    """
     contents: dict[VaultPath, FileContent] = {}
     referrers = []
     for count, path in enumerate(sorted(files)):
@@ -72,8 +76,10 @@ def referrers_of(
 
 
 def unread_links(vault: Vault) -> list[str]:
-    """Return a warning with the files whose links nobody can look at, because they are too large to
-    be read; nothing where there are none (RENAME-15)."""
+    """Return a warning with files that are too large to be read: nobody looks at their links.
+
+    There is none where all can be read (RENAME-15).
+    """
     large = vault.too_large()
     return (
         [f"Files that are too large to be read keep their links as they are: {list_places(large)}."]
@@ -85,6 +91,8 @@ def unread_links(vault: Vault) -> list[str]:
 def apply_file_edits(
     contents: Mapping[VaultPath, FileContent], planned: Iterable[rewrite.FileEdits]
 ) -> PlannedChange:
+    """Return the change that planned edits make of these contents, with warnings for what was
+    skipped."""
     binary = [path for path, content in contents.items() if not content.is_text]
     warnings = (
         [f"Files that are not text keep their links as they are: {list_places(binary)}."]

@@ -16,8 +16,10 @@ from .stale_names import find_bookmarks
 
 
 def rename_heading(vault: Vault, entry: FileEntry, heading: str, text: str) -> PlannedChange:
-    """Plan a heading's new text (with `^id` a block's new id) everywhere. Raises: SectionNotFound,
-    InvalidName, NoteNotFound."""
+    """Plan another text of a heading, or with `^id` another id of a block, wherever links name it.
+
+    Raises: SectionNotFound, InvalidName, NoteNotFound.
+    """
     from obsidian_mcp.core.links import rename_heading as rename_part  # moves do without it
 
     contents, referrers = referrers_of(

@@ -24,8 +24,11 @@ from .referrers import list_places
 def mentions(
     vault: Vault, files: Mapping[VaultPath, VaultPath], folder: VaultPath | None
 ) -> list[str]:
-    """Warnings with the places in bases, and the bookmarks, that will not find `files` or `folder`
-    after their move."""
+    """Return warnings with what names moved files by their old path, and is not rewritten.
+
+    These are places in bases, and bookmarks. `files` are the moved files with their new paths,
+    `folder` the folder that moved, if one did.
+    """
     places = []
     for entry in vault.entries():
         if extension(entry.path) != ".base":
@@ -81,7 +84,7 @@ def _is_lost(
     files: Mapping[VaultPath, VaultPath],
     folder: VaultPath | None,
 ) -> bool:
-    """Whether a text that names a moved file or folder does so no more."""
+    """Whether a text in a base that names a moved file or folder does so no more."""
     if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
         return True
     link = read_whole_wikilink(literal)

@@ -104,8 +104,12 @@ def update_task(
     etag: str = "",
     dry_run: bool = False,
 ) -> UpdatedTask:
-    """Change a task (TASK-67, TASK-70). Raises: TextNotFound, TextNotUnique, InvalidArguments,
-    StaleEtag, as `find`."""
+    """Change one task (TASK-67, TASK-70).
+
+    It is named by `line` in the note `name`, by `wanted` (its id, block id or text) in a note or in
+    the vault, or by both. Raises: TextNotFound, TextNotUnique, InvalidArguments, NotText,
+    StaleEtag, and as `Vault.find`.
+    """
     if line is None and not wanted:
         raise InvalidArguments(
             "Name the task: line, with the note as name, or task.", argument="task"
@@ -144,8 +148,11 @@ def add_task(
     etag: str = "",
     dry_run: bool = False,
 ) -> UpdatedTask:
-    """Add a task to a note, or with `daily` to today's; a periodic note is made where missing
-    (TASK-66). Raises: InvalidArguments, SectionNotFound, StaleEtag, and as `Vault.find`."""
+    """Add a task to a note, or with `daily` to today's daily note (TASK-66).
+
+    A periodic note is made where it is missing. Raises: InvalidArguments, SectionNotFound,
+    StaleEtag, and as `Vault.find`.
+    """
     if bool(name) == daily:
         raise InvalidArguments(
             "Say where to add the task: name, or daily=true for today's note.", argument="name"
@@ -182,7 +189,7 @@ def add_task(
 
 
 def _shift_lines(updated: UpdatedNote, body: str) -> UpdatedNote:
-    """The change with its lines where they stand after a merge."""
+    """Return an update whose lines are numbered as they stand after a merge."""
     lines = [line.removesuffix("\r") for line in body.split("\n")]
     new = list(updated.new)
     for at in range(len(lines)):
@@ -219,8 +226,11 @@ class _VaultTasks:
         )
 
     def load(self, filters: Sequence[Filter]) -> list[Task]:
-        """Return every task that the filters may let pass, and every task with an id or
-        dependencies (TASK-130)."""
+        """Return every task that the filters may let pass, and all with an id or dependencies.
+
+        The index is asked for lines with one of the days and marks that the filters need; the
+        filters themselves run on what it returns (TASK-130).
+        """
         days = self._days(filters)
         without = [
             status.symbol
@@ -257,8 +267,10 @@ class _VaultTasks:
         return self._dependencies
 
     def tasks_in_note(self, path: str, body: str, lines: Collection[int | None]) -> dict[int, Task]:
-        """Return the checkboxes in some lines of a note with this text, also such as lack the
-        global filter."""
+        """Return the checkboxes in some lines of a note with this text, by line.
+
+        Those that lack the global filter are among them: a caller may name any checkbox.
+        """
         from obsidian_mcp.core.note.parser import parse
         from obsidian_mcp.core.tasks.find import list_checkboxes
 
@@ -279,8 +291,10 @@ class _VaultTasks:
         return tasks_by_line
 
     def _days(self, filters: Sequence[Filter]) -> tuple[str, str] | None:
-        """The days of which a task must have one in its line, not from its note's name; None for no
-        such range."""
+        """Return the days of which a task must have one in its line; None for no such range.
+
+        A date that a task takes from its note's name stands in no line, so then every line counts.
+        """
         ranges = [part.days for part in filters if part.days is not None]
         if not ranges or self.settings.use_filename_as_scheduled_date:
             return None
@@ -288,8 +302,11 @@ class _VaultTasks:
         return narrowest.first.isoformat(), narrowest.last.isoformat()
 
     def holder(self, wanted: str) -> FileEntry:
-        """The note of the one task in the vault that is named. Raises: TextNotFound,
-        TextNotUnique."""
+        """Return the note of the one task of the vault that is named.
+
+        A task of a template counts only where no other is meant. Raises: TextNotFound,
+        TextNotUnique.
+        """
         from obsidian_mcp.core.tasks.find import Checkbox, could_be, find_named
 
         # another task of that name may stand in a file that is not indexed (INDEX-43)
@@ -310,6 +327,7 @@ class _VaultTasks:
     def write(
         self, entry: FileEntry, apply: Callable[[str], UpdatedNote], *, etag: str, dry_run: bool
     ) -> UpdatedTask:
+        """Change a note by `apply`, and return what became of the task."""
         updated_notes: list[UpdatedNote] = []
 
         def change(body: str) -> str:
@@ -324,6 +342,7 @@ class _VaultTasks:
         return replace(answer, merged=edited.merged or None)
 
     def answer_update(self, path: str, updated: UpdatedNote, etag: str) -> UpdatedTask:
+        """Return the answer about a task in a note that has the updated text."""
         own = self.tasks_in_note(path, updated.body, (updated.line, updated.next_line))
         is_linked = any(task.id or task.depends_on for task in own.values())
         dependencies = self.dependencies() if is_linked else Dependencies.collect(())
@@ -351,8 +370,11 @@ _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min
 
 
 def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
-    """Return the date in a note's name, None without or where settings ignore it; `today` fills in
-    what is left out."""
+    """Return the date in the name of a note.
+
+    `today` fills in what the format of the settings leaves out, such as the year. None where the
+    name has no date, or the settings do not use it.
+    """
     if not settings.use_filename_as_scheduled_date:
         return None
     folders = settings.filename_date_folders

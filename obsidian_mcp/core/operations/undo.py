@@ -1,4 +1,8 @@
-"""Undo a change: all its files or none (specs/safety.md SAFE-04 to SAFE-06)."""
+"""Undo a change: all its files or none (SAFE-04 to SAFE-06).
+
+What other programs and later changes made of the files since is never lost silently: the caller is
+shown both differences, and chooses.
+"""
 
 from __future__ import annotations
 
@@ -38,8 +42,10 @@ def history(
     *,
     anywhere: bool = False,
 ) -> tuple[list[Recorded], int]:
-    """Return a page of changes, the latest first, without those of hidden files (POL-01), and their
-    total number."""
+    """Return a page of changes, the latest first, and how many there are.
+
+    A change that touched a file which the policy hides is not one of them (POL-01).
+    """
     if not vault.policy.restricts_reading:
         return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
     visible_changes = list(_visible_changes(vault, disk, anywhere=anywhere))
@@ -70,6 +76,7 @@ def recall(vault: Vault, number: int) -> Recorded:
 
 
 def _is_visible(vault: Vault, recorded: Recorded) -> bool:
+    """Whether the policy shows every file that a change touched."""
     touched = {
         disk
         for step in recorded.steps
@@ -81,8 +88,10 @@ def _is_visible(vault: Vault, recorded: Recorded) -> bool:
 
 
 def last_change(vault: Vault) -> Recorded:
-    """Return the caller's latest change , not undone and no undo (SAFE-20). Raises: ChangeNotFound,
-    naming others."""
+    """Return the caller's own latest change that is not undone and is no undo itself (SAFE-20).
+
+    Raises: ChangeNotFound, which names the latest change of somebody else where there is one.
+    """
     own = vault.journal.author()
     foreign: Recorded | None = None
     for recorded in _visible_changes(vault):
@@ -115,10 +124,12 @@ def describe_author(vault: Vault, recorded: Recorded) -> str:
 def undo(
     vault: Vault, number: int | None, wins: Wins = "neither"
 ) -> tuple[Recorded, Done, list[Step]]:
-    """Take back a change, the caller's own last one without a number; return it, the change that
-    undid it, and the steps whose files were left as they are. Where no file needs a change, an
-    empty change is noted, so that the next undo takes the next one. Raises: ChangeNotFound;
-    UndoConflict with a three-way diff, and nothing is changed."""
+    """Take back a change; without a number the caller's own last one.
+
+    Return it, the change that undid it, and the steps whose files were left as they are. Where no
+    file needs a change, an empty change is noted, so that the next undo takes the one before.
+    Raises: ChangeNotFound; UndoConflict with a three-way difference, and nothing is changed.
+    """
     with vault.lock_changes():
         recorded = last_change(vault) if number is None else recall(vault, number)
         if recorded.undone_by is not None:
@@ -134,8 +145,11 @@ def undo(
 
 
 def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
-    """Return the change that takes another one back, and the steps that `current` leaves. Raises:
-    UndoConflict."""
+    """Return the change that takes another one back, and the steps that are left as they are.
+
+    The steps are taken back from the last one on, because a later one may have moved what an
+    earlier one wrote. Steps are left with `wins` "current" alone. Raises: UndoConflict.
+    """
     untouched: list[Step] = []
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
@@ -217,8 +231,10 @@ class _PlacesBack:
         return True
 
     def remove_folder(self, disk: str) -> None:
-        """Plan to remove a folder that the change has made, where nothing but the files of the
-        change was in it."""
+        """Plan to remove a folder that the change has made.
+
+        Its place is free afterwards if nothing but files of the change was in it.
+        """
         checkpoint()
         self.operations.append(RemoveFolder(disk))
         present = self.moves.place_before(disk)
@@ -243,6 +259,7 @@ class _PlacesBack:
 
 
 def _not_back(disk: str, target: str) -> UndoConflict:
+    """Return the error for a file that cannot be moved back to its old name."""
     return UndoConflict(
         f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been "
         "moved or deleted "
@@ -283,10 +300,10 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
 
 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
-    """Check that a file that is to be removed was not moved instead: it would stay, and the undo be
-    called done.
+    """Check that a file which is to be removed was not moved instead.
 
-    Raises: UndoConflict with its place, but not with one that the policy hides (POL-01).
+    It would stay under its new name, and the undo be called done. Raises: UndoConflict with its
+    place, but not with one that the policy hides (POL-01).
     """
     if vault.files.exists(disk):
         return
@@ -326,6 +343,7 @@ def _body(data: bytes | None) -> str:
 
 
 def _conflict(disk: str, step: Step, now: bytes | None, *, unmerged: bool = False) -> UndoConflict:
+    """Return the error for a file that is not as the change left it, with both differences."""
     path = normal_form(disk)
     if now is None:
         return UndoConflict(

@@ -34,6 +34,15 @@ class HitPlace(NamedTuple):
     weight: float = 1.0
 
 
+def _heading_or_card(part: HeadingFact | None) -> tuple[str | None, str | None]:
+    """Return the heading that a part of a file has, or the card or page that it is."""
+    if part is None:
+        return None, None
+    if part.level:
+        return cut_text(_replace_invalid(part.text), HEADING_CHARACTERS), None
+    return None, part.text
+
+
 def choose(
     text: str,
     places: Iterable[HitPlace],
@@ -76,12 +85,7 @@ def choose(
             part = _part_of(headings, end)
         else:
             excerpt, marks = cut_around(text, start, places_in[start])
-        heading = (
-            cut_text(_replace_invalid(part.text), HEADING_CHARACTERS)
-            if part and part.level
-            else None
-        )
-        card = part.text if part and not part.level else None
+        heading, card = _heading_or_card(part)
         number += text.count("\n", counted, start)
         counted = start
         snippets.append(Snippet(number, excerpt, heading, marks, card))

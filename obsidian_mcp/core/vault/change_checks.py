@@ -26,8 +26,10 @@ def check_total(size: int) -> None:
 
 
 def check_readable(operation: Operation) -> None:
-    """No change makes a text unreadable or too large (FILE-10, SAFE-24). Raises: InvalidArguments,
-    StorageFailed."""
+    """Check that a change makes no text unreadable or too large (FILE-10, SAFE-24).
+
+    A file that was unreadable before may stay so. Raises: InvalidArguments, StorageFailed.
+    """
     if not isinstance(operation, Write | Create):
         return
     check_size(len(operation.after), normal_form(operation.disk))
@@ -42,8 +44,10 @@ def check_readable(operation: Operation) -> None:
 
 
 def _problem(disk: str, data: bytes) -> str | None:
-    """Return why a text, canvas or base cannot be read; None for a readable one and for other
-    files."""
+    """Return why a text, canvas or base cannot be read; None for a readable one.
+
+    Of other files nothing is known, so nothing is wrong.
+    """
     kind = extension(disk)
     if kind in TEXT_EXTENSIONS and b"\0" in data:
         return "It would hold a NUL character, which no text has: leave it out."

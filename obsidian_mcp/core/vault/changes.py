@@ -1,5 +1,8 @@
-"""What a change of a vault does, and how it is made whole or not at all, with the old bytes kept
-(specs/safety.md)."""
+"""How a change of a vault is made whole or not at all, with the old bytes kept (specs/safety.md).
+
+A change is written to the journal first, then made file by file, then marked as done. What fails
+half-way, or was cut off in a process that died, is taken back.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,10 @@ class Done(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Changes:
-    """Every change of a vault's files passes through here. Every method may be called from any
-    thread."""
+    """Makes the changes of one vault; every change of its files passes through here.
+
+    Every method may be called from any thread.
+    """
 
     _files: Files
     _journal: Journal
@@ -66,11 +71,11 @@ class Changes:
 
     @contextmanager
     def lock_changes(self) -> Iterator[None]:
-        """Keep all others that use the journal from writing; what a dead process left half done is
-        taken back first.
+        """Keep all others that use the journal from writing.
 
-        When the outermost holder lets go, the observers are told of the changes that were made
-        meanwhile, also where an error ends it.
+        What a dead process left half done is taken back first. When the outermost holder lets go,
+        the observers are told of the changes that were made meanwhile, also where an error ends it:
+        they may take long, and nobody waits for the lock then.
         """
         committed: list[Committed] = []
         try:
@@ -94,8 +99,11 @@ class Changes:
         return self._moving.place_after(disk)
 
     def _recover(self) -> None:
-        """Take back what died half done; what cannot be taken back now is tried again before the
-        next change."""
+        """Take back the unfinished changes of processes that died.
+
+        A change that cannot be taken back now stays in the journal, and is tried again before the
+        next change.
+        """
         for recorded in self._journal.list_unfinished():
             logger(__name__).warning("taking back a change by %s that was cut off", recorded.tool)
             lost, mixed = take_back(self._files, recorded.steps)
@@ -105,8 +113,10 @@ class Changes:
                 self._keep_old_texts(recorded.tool, mixed)
 
     def _keep_old_texts(self, tool: str, mixed: Sequence[Step]) -> int | None:
-        """Keep the old bytes of files that could not be taken back in a change of their own, which
-        a person can undo; return its number."""
+        """Keep the old bytes of files that could not be taken back; return the change's number.
+
+        It is a change of its own in the journal, which a person can undo.
+        """
         old_texts = [step for step in mixed if step.before is not None]
         if not old_texts:
             return None
@@ -115,8 +125,10 @@ class Changes:
         return number
 
     def _catch_up(self) -> None:
-        """Look at the files that other processes have changed: the watcher may not have reported
-        them yet (SAFE-09)."""
+        """Look at the files that other processes have changed since the last change (SAFE-09).
+
+        The watcher may not have reported them yet, and a change is made from the files as they are.
+        """
         latest = self._journal.latest()
         if self._caught_up is None:
             # else nothing was missed, and a look at the whole folder takes time
@@ -128,9 +140,13 @@ class Changes:
         self._caught_up = latest
 
     def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
-        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02); only
-        planned where the call plans. Raises: StaleEtag when a file has changed since, and errors of
-        the disk, which name the files that could not be brought back."""
+        """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02).
+
+        Where the call only plans, nothing is made. Raises: StaleEtag when a file does not hold any
+        more what its change was made from; errors of the policy and of the disk. Nothing is changed
+        then, or the error names the files that could not be brought back. Planned where the call
+        only plans.
+        """
         with self.lock_changes():
             self._check(tool, operations, is_undo=undoes is not None)
             if current_call.get().is_planning:
@@ -188,8 +204,12 @@ class Changes:
         steps: Sequence[Step],
         counts: Sequence[int],
     ) -> str | None:
-        """Make all operations or none; return the trash folder of a removed file. `counts`: how
-        many of the steps belong to each operation, which is the last of them."""
+        """Make all operations or none; return the trash folder of a removed file.
+
+        `counts`: how many of the steps belong to each operation, which is the last of them. The
+        journal notes each step as begun before it is made, so that a crash takes back these and no
+        others.
+        """
         changer = self._changer(operations)
         location, begun = None, 0
         try:
@@ -210,8 +230,10 @@ class Changes:
     def _roll_back(
         self, tool: str, number: int, steps: Sequence[Step], error: BaseException
     ) -> None:
-        """Take back the steps of a change that failed. Raises: StorageFailed naming the files that
-        remain changed."""
+        """Take back the steps of a change that failed.
+
+        Raises: StorageFailed naming the files that remain changed.
+        """
         lost, mixed = take_back(self._files, steps)
         reason = error.message if isinstance(error, AppError) else "The change was interrupted."
         if lost:
@@ -229,8 +251,11 @@ class Changes:
             raise _mixed_up(reason, mixed, number_of_old_texts) from error
 
     def _folders_made(self, operations: Sequence[Operation]) -> list[list[Step]]:
-        """Return for each operation the folders that it makes on the way, outermost first, so that
-        taking it back removes them before what had their place comes back."""
+        """Return for each operation the folders that it makes on the way, outermost first.
+
+        They come before it in the journal: taken back from the last step on, they are removed
+        before what had their place comes back.
+        """
         steps: list[list[Step]] = []
         new_folders: set[str] = set()
         moves = Moves()
@@ -257,8 +282,10 @@ class Changes:
         return place is not None and self._files.exists(place)
 
     def _step(self, operation: Operation, limit: int | None) -> Step:
-        """Return the journal's record of an operation; `limit` as in `Files.read_file`. Raises:
-        StaleEtag, StorageFailed."""
+        """Return the journal's record of an operation; `limit` as in `Files.read_file`.
+
+        Raises: StaleEtag where the file is not what the change was made from, StorageFailed.
+        """
         if isinstance(operation, Create):
             return Step("create", operation.disk, after=operation.after)
         if isinstance(operation, Move):
@@ -272,8 +299,12 @@ class Changes:
         return Step("write", operation.disk, before=operation.before, after=operation.after)
 
     def _removal_step(self, removal: Remove, limit: int | None) -> Step:
-        """Return the journal's record of a removal, with the bytes that are removed. Raises:
-        StaleEtag where they are not those that the change was made from; StorageFailed."""
+        """Return the journal's record of a removal, with the bytes that are removed.
+
+        A file that is too large for the journal goes into the trash without them; deleted for good,
+        it could never come back. Raises: StaleEtag where the bytes are not those that the change
+        was made from; StorageFailed.
+        """
         try:
             present = self._files.read_file(removal.disk, limit)
         except StorageFailed:
@@ -285,8 +316,11 @@ class Changes:
         return Step("remove", removal.disk, before=present)
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:
-        """Return who makes a change: the app makes single changes of files, never a move with
-        rewritten links."""
+        """Return who makes a change: the app, where it is asked to, or the disk.
+
+        The app makes changes of few files, and never a move with rewritten links: it would rewrite
+        them again.
+        """
         alone = len(operations) == 1
         if self._through_app is None or len(operations) > THROUGH_APP:
             return self._files
@@ -326,14 +360,19 @@ class Changes:
 
 
 def _with_expected_bytes(operation: Operation, step: Step) -> Operation:
-    """Return a removal with the bytes that the journal has: the file must hold these in the last
-    moment (SAFE-08)."""
+    """Return a removal with the bytes that the journal has.
+
+    The file must hold these in the last moment (SAFE-08).
+    """
     return operation._replace(before=step.before) if isinstance(operation, Remove) else operation
 
 
 def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> StorageFailed:
-    """Return the error for files that a change has written and another program has changed since on
-    the same lines."""
+    """Return the error for files in which our lines and another program's cannot be told apart.
+
+    The change had written them before it failed, and the other program has changed the same lines
+    since.
+    """
     paths = [normal_form(step.disk) for step in mixed]
     old = (
         f" The old text is in change {number} of the history, which can be undone."

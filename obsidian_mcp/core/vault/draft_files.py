@@ -1,5 +1,7 @@
-"""The files of a draft: over those on disk, in memory, and what makes the disk equal to them
-(specs/batch.md)."""
+"""The files of a draft, over those on disk, and the operations that make the disk equal to them.
+
+The rules are in specs/batch.md.
+"""
 
 from __future__ import annotations
 
@@ -302,8 +304,10 @@ class DraftFiles:
     def _exchange(
         self, moves: dict[str, str], origins: dict[str, str], after: dict[str, bytes]
     ) -> None:
-        """Let the texts of files move in `after` that take each other's places, and not the files:
-        no move of one of them would find its target free."""
+        """Turn moves of files that take each other's places into changes of their texts in `after`.
+
+        No move of one of them would find its target free.
+        """
         for circle in _circles(moves):
             texts = {}
             for place in circle:
@@ -315,8 +319,10 @@ class DraftFiles:
                 del moves[place]
 
     def _first_bytes(self, disk: str) -> bytes:
-        """Return what a file on disk held when the draft first changed it, which is now where it
-        only moved."""
+        """Return what a file on disk held when the draft first changed it.
+
+        A file that only moved is read now.
+        """
         if disk not in self._first:
             self._first[disk] = self._base.read_file(disk)
         return self._first[disk]
@@ -342,8 +348,10 @@ def _circles(moves: dict[str, str]) -> list[list[str]]:
 
 
 def _order_moves(moves: dict[str, str]) -> list[tuple[str, str]]:
-    """Return moves so that each finds its target free: one that leaves a place comes before the one
-    that takes it."""
+    """Return moves in an order in which each finds its target free.
+
+    A move that leaves a place comes before the one that takes it.
+    """
     ordered: list[tuple[str, str]] = []
     waiting = dict(moves)
     while waiting:

@@ -1,5 +1,4 @@
-"""The folders of a draft: which of those on disk it moves, makes or removes (specs/batch.md
-BATCH-02)."""
+"""The folders of a draft: which of those on disk it moves, makes or removes (BATCH-02)."""
 
 from __future__ import annotations
 
@@ -34,8 +33,10 @@ class DraftFolders:
         return disk in self._made
 
     def place_on_disk(self, disk: str) -> str | None:
-        """Return where on disk a file or folder of the draft would be; None where its folder has
-        left its place."""
+        """Return where on disk a file or folder of the draft would be.
+
+        None where its folder has left its place.
+        """
         return self.moves.place_before(disk)
 
     def place_after_moves(self, disk: str) -> str:
@@ -43,8 +44,10 @@ class DraftFolders:
         return self.moves.place_after(disk)
 
     def subfolders(self, disk: str, files: Collection[str]) -> list[str] | None:
-        """Return the folders right below one, where `files` are the files of the draft; None if
-        there is none."""
+        """Return the folders right below one; None if there is no such folder.
+
+        `files` are the paths of all files of the draft.
+        """
         start = f"{disk}/" if disk else ""
         source = self.place_on_disk(disk) if disk else ""
         on_disk = None if source is None else self._base.subfolders(source)
@@ -100,8 +103,10 @@ class DraftFolders:
         self.moves = Moves(earlier if source == target else [*earlier, Move(source, target)])
 
     def made_empty(self, places: Iterable[str]) -> list[str]:
-        """Return the folders that stay empty, where `places` are those of all files of the
-        draft."""
+        """Return the folders that stay empty.
+
+        `places` are the paths of all files of the draft.
+        """
         needed = {folder for place in places for folder in ancestors(place)}
         empty_folders = [folder for folder in self._made if folder not in needed]
         return [

@@ -18,8 +18,10 @@ FOLDER_OF_NEW_NOTES = "the folder of new notes"
 
 
 class Folders:
-    """The folders of a vault, as far as the policy shows them (POL-01). Every method may be called
-    from any thread."""
+    """The folders of a vault, as far as the policy shows them (POL-01).
+
+    Every method may be called from any thread.
+    """
 
     def __init__(self, files: Files, policy: Policy, listing: Listing) -> None:
         self._files = files
@@ -27,9 +29,11 @@ class Folders:
         self._listing = listing
 
     def find_folder(self, raw: str) -> VaultPath | None:
-        """Return the folder that a person names, None for the root: one that is listed exactly so,
-        however odd its name (NAME-14), else the normal form, which may be new. Raises:
-        PermissionDenied."""
+        """Return the folder that a person names, None for the root.
+
+        One that is listed exactly so is taken, however odd its name (NAME-14), else the normal
+        form, which may be new. Raises: PermissionDenied.
+        """
         listed = normal_form(raw).removeprefix("/").rstrip("/")
         with suppress(AppError):
             path = parse_folder(raw)
@@ -40,8 +44,11 @@ class Folders:
         return self._listing.catalog.parse(listed)
 
     def _is_listed(self, path: str) -> bool:
-        """Whether a folder is spelled exactly so; folders without files are looked for on disk, in
-        those listed."""
+        """Whether a folder is spelled exactly so.
+
+        Folders without files are not in the catalog; they are looked for on disk, in those that
+        are.
+        """
         above = ""
         for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
@@ -59,8 +66,10 @@ class Folders:
             return self._listing.catalog.existing_folder(path)
 
     def folders_below(self, disk: str) -> list[str] | None:
-        """Return the folders directly below one, as the disk spells them; None if there is no such
-        folder."""
+        """Return the folders directly below one, as the disk spells them.
+
+        None if there is no such folder, or the policy hides all of it.
+        """
         folders = self._files.subfolders(disk)
         if folders is None or not self._policy.restricts_reading:
             return folders
@@ -68,8 +77,10 @@ class Folders:
         return visible_folders if visible_folders or not disk or self._is_visible(disk) else None
 
     def movable_entries(self, disk: str) -> tuple[str, ...] | None:
-        """Return what can leave the hidden files of a folder: files and folders; None where it has
-        no such files."""
+        """Return what can leave a folder without its hidden files: files, and folders without such.
+
+        None where the folder has no hidden files, and can move as a whole.
+        """
         if not self._policy.restricts_reading:
             return None
         inside = [file.disk for file in self._files.scan(disk)]
@@ -90,8 +101,10 @@ class Folders:
         return tuple(sorted([*files, *folders]))
 
     def describe_folder(self, folder: str) -> tuple[str, list[str]]:
-        """A folder's spelling in the vault ("" for the root) and the folders right below it.
-        Raises: NoteNotFound."""
+        """Return a folder's spelling in the vault and the folders directly below it.
+
+        The root is "". Raises: NoteNotFound for a folder that does not exist.
+        """
         spelled, disk = self.spell_folder(VaultPath(folder)) if folder else ("", "")
         below = self.folders_below(disk)
         if below is None:
@@ -103,21 +116,27 @@ class Folders:
         return spelled, below
 
     def configured_folder(self, folder: str, what: str) -> str:
-        """Return a folder that the vault's settings name. Raises: PermissionDenied, without its
-        name (POL-18)."""
+        """Return a folder that the vault's settings name.
+
+        Raises: PermissionDenied where the policy hides it, without its name (POL-18).
+        """
         if folder.strip("/ ") and self._policy.conceals(normal_form(folder.strip("/ ")) + "/"):
             raise self._policy.refused_setting(what)
         return folder
 
     def check_new(self, path: VaultPath, what: str) -> None:
-        """Check a new file in a folder that the vault's settings name. Raises: PermissionDenied, as
-        `configured_folder`."""
+        """Check a new file in a folder that the vault's settings name.
+
+        Raises: PermissionDenied, as `configured_folder`.
+        """
         if not self._policy.is_visible(path):
             raise self._policy.refused_setting(what)
 
     def folder_for_notes(self, settings: AppSettings, current: str = "") -> str:
-        """Return the folder of a new note that is named without one, "" for the root; `current` is
-        the open note's. Raises: PermissionDenied."""
+        """Return the folder of a new note that is named without one, "" for the root.
+
+        `current` is the folder of the open note. Raises: PermissionDenied.
+        """
         folder_by_location = {"current": current, "folder": settings.new_file_folder.strip("/ ")}
         return self.configured_folder(
             folder_by_location.get(settings.new_file_location, ""), FOLDER_OF_NEW_NOTES

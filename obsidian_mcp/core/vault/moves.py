@@ -48,8 +48,10 @@ class Moves:
             disk = move.target + disk[len(move.disk) :]
 
     def place_before(self, disk: str) -> str | None:
-        """Return where a file or folder was before the moves; None for a place that they have
-        emptied."""
+        """Return where a file or folder was before the moves.
+
+        None for a place that they have emptied.
+        """
         end = len(self._moves)
         while True:
             places = list(_with_folders(disk))

@@ -39,8 +39,10 @@ class Move(NamedTuple):
 
 
 class Remove(NamedTuple):
-    """Move a file to the trash (`system`: the system's, else the vault's own), or delete it for
-    good."""
+    """Move a file to the trash, or delete it for good.
+
+    `system`: to the system's trash, else to the vault's own.
+    """
 
     disk: str
     permanent: bool
@@ -51,7 +53,7 @@ class Remove(NamedTuple):
 
 
 def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
-    """How a file is removed under the vault's setting; `permanent` whatever that says."""
+    """Return how a file is removed under the vault's setting; `permanent` whatever that says."""
     return Remove(disk, permanent=permanent or option == "none", system=option == "system")
 
 
@@ -72,8 +74,11 @@ Operation = Write | Create | Move | Remove | RemoveFolder | MakeFolder
 
 
 def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
-    """Return the lines of a text that change, as a unified diff; for other files a line that says
-    so. The file is named as on disk: the normal form may be the path of another one (NAME-06)."""
+    """Return the lines of a text that change, as a unified diff.
+
+    For other files it is one line that says so. The file is named as on disk: the normal form may
+    be the path of another one (NAME-06).
+    """
     path = to_printable(operation.disk)
     if not is_of_text(operation):
         return f"{path}: {len(operation.after):,} bytes that are no text\n"

@@ -40,8 +40,11 @@ class Rewritten(NamedTuple):
 
 
 def rewritten(before: FileContent, body: str, *, merged: bool = False) -> Rewritten:
-    """Return a note with another text. Raises: NotText for an edit that a plugin would drop, or
-    that changes what only it writes (DRAW-4, BOARD-2)."""
+    """Return a note with another text.
+
+    Raises: NotText for an edit that a plugin would drop, or that changes what only the plugin
+    writes (DRAW-4, BOARD-2).
+    """
     path, text = before.entry.path, before.text.body
     if "excalidraw" in path.lower() or "excalidraw-plugin" in text:
         drawing.check_edit(path, text, body)
@@ -56,8 +59,12 @@ def edit_content(
     etag: str,
     version: Callable[[str], bytes | None],
 ) -> Rewritten:
-    """Return a file with its text changed, and nothing written; a change made to the `version` of
-    an older `etag` is merged with the later ones. Raises: StaleEtag, and the errors of `change`."""
+    """Return a file with its text changed; nothing is written.
+
+    With the etag of an older version, `change` is made to that one, which `version` returns, and
+    merged with what happened since, where the two do not touch (SAFE-07). Raises: StaleEtag,
+    NotText, and what `change` raises.
+    """
     now = before.text.body
     if not etag or etag == before.etag:
         return rewritten(before, change(now))
@@ -90,6 +97,7 @@ def changed_meanwhile(disk: str) -> StaleEtag:
 
 
 def stale_etag_error(now: FileContent, etag: str, advice: str) -> StaleEtag:
+    """Return the error for a file that has changed since the caller read it."""
     return StaleEtag(
         f"{str(now.entry.path)!r} has changed since it was read: its etag is {now.etag} now, not "
         f"{etag}. {advice}",

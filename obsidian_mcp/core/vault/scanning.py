@@ -17,25 +17,31 @@ class Dirty(Protocol):
     """Reports what may have changed on disk since the last question."""
 
     def drain(self) -> set[str] | None:
-        """Return the raw paths of files or folders that may have changed; None when a scan is
-        needed."""
+        """Return the raw paths of files or folders that may have changed.
+
+        None when the whole folder must be scanned.
+        """
 
     def scan_due(self) -> float | None:
-        """Return the seconds until a scan beside the calls begins, None where the calls scan; at
-        0.0 it has begun."""
+        """Return the seconds until a scan beside the calls is due; at 0.0 the scan counts as begun.
+
+        None where it is the calls that scan.
+        """
 
     def note_scan(self) -> None:
         """Take note that a scan has ended."""
 
     def note_missed(self, paths: Collection[str]) -> None:
-        """Take note of changed files that a scan beside the calls has found, and that were not
-        reported before."""
+        """Take note of changes that a scan beside the calls has found, and that nobody reported."""
 
 
 class Scanning:
-    """`Dirty` without a watcher: a scan, `interval` seconds after the last one, finds what changed.
-    Where scans take long it waits until they are a tenth of the time, and at most a minute
-    (WATCH-02)."""
+    """`Dirty` without a watcher: a scan finds what changed.
+
+    The next scan is due `interval` seconds after the end of the last one, and later where scans
+    take long, as on a network drive: at most a tenth of the time is spent on scanning, and no scan
+    waits longer than a minute (WATCH-02).
+    """
 
     def __init__(
         self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic

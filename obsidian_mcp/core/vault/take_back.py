@@ -27,8 +27,11 @@ class TakenBack(NamedTuple):
 
 
 def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
-    """Bring files back to their state before these steps, done or not. Changes of other programs
-    since then stay."""
+    """Bring files back to their state before these steps, done or not.
+
+    Changes of other programs since then stay, and only the step itself is taken out. A file in
+    which the two cannot be told apart is left as it is.
+    """
     in_each_folder = {step.disk.rpartition("/")[0]: step.disk for step in steps}
     for disk in in_each_folder.values():  # first: a new folder is removed only when it is empty
         files.sweep(disk)
@@ -48,8 +51,11 @@ def take_back(files: Files, steps: Sequence[Step]) -> TakenBack:
 
 
 def _take_back_step(files: Files, step: Step) -> bytes | None:
-    """Take back one step; return what the file holds where that is ours and another program's in
-    one. Raises: AppError."""
+    """Take back one step.
+
+    Return what the file holds where that is ours and another program's in one, else None. Raises:
+    AppError.
+    """
     if step.kind == "folder":
         files.remove_folder(step.disk)
         return None
@@ -83,8 +89,7 @@ def _take_back_step(files: Files, step: Step) -> bytes | None:
 
 
 class _Mixed:
-    """In place of the content of a file in which our part cannot be told apart from another
-    program's."""
+    """Stands for a content in which our part cannot be told apart from another program's."""
 
 
 def _without(step: Step, now: bytes | None) -> bytes | _Mixed | None:

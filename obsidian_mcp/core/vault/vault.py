@@ -1,4 +1,4 @@
-"""The facade of one vault: its files, the index of their contents, and changes."""
+"""One vault: its files with the index of their contents, the questions to it, and changes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ Kept = TypeVar("Kept")
 class Vault(VaultFiles):
     """A folder of notes. Every method may be called from any thread.
 
-    What answers questions about many notes (`indexer`, `graph`, `search`, `tasks`, `periodic`) is
-    loaded at its first use (CLI-20).
+    The parts that answer questions about many notes (`indexer`, `graph`, `search`, `periodic`) are
+    loaded when they are first used: reading one note needs none of them (CLI-20).
     """
 
     def __init__(
@@ -68,10 +68,13 @@ class Vault(VaultFiles):
         calendar: Calendar | None = None,
         begin_background: Callable[[Indexer], Meaning | None] = lambda _: None,
     ) -> None:
-        """`open_index` opens the index when it is first needed, and `begin_background` has it
-        stored beside the calls and returns what finds notes by meaning. `app` answers questions for
-        the backend `cli`, and `through_app` makes changes instead of `files` where it can
-        (specs/obsidian-command.md)."""
+        """Open nothing yet.
+
+        `open_index` opens the index when it is first needed. `begin_background` may then have it
+        stored beside the calls, and return what finds notes by their meaning. `app` answers
+        questions for the backend `cli`; `through_app` makes changes instead of `files` where it can
+        (specs/obsidian-command.md).
+        """
         super().__init__(name, files, dirty, policy=policy, app=app)
         self.journal = journal
         self._open_index = open_index
@@ -97,7 +100,7 @@ class Vault(VaultFiles):
 
     @property
     def indexer(self) -> Indexer:
-        """What keeps the index in step with the files; the index is opened at first use."""
+        """What keeps the index in step with the files; the index is opened at the first use."""
         if self._indexer is None:
             with self._beginning:
                 if self._indexer is None:
@@ -196,8 +199,10 @@ class Vault(VaultFiles):
 
     @cached_property
     def periodic(self) -> PeriodicNames:
-        """The names of daily to yearly notes; what they need is loaded when they are first asked
-        for."""
+        """The names of daily to yearly notes.
+
+        What they need is loaded when they are first asked for.
+        """
         from obsidian_mcp.core.periodic.names import PeriodicNames
 
         def look_up(path: VaultPath) -> FileEntry | None:
@@ -206,7 +211,10 @@ class Vault(VaultFiles):
         return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
 
     def get_or_make(self, kind: Callable[[Vault], Kept]) -> Kept:
-        """Return the `kind` of this vault that is kept between calls, made at its first use."""
+        """Return the `kind` of this vault that is kept between calls, made at its first use.
+
+        Files above the core keep what belongs to a vault here, such as its plans.
+        """
         companion = self._kept.get(kind)
         return cast(
             "Kept", self._kept.setdefault(kind, kind(self)) if companion is None else companion
@@ -234,10 +242,13 @@ class Vault(VaultFiles):
         return self.resolve(raw)[0]
 
     def resolve(self, raw: str) -> tuple[FileEntry, str | None]:
-        """Return the file of a name, path or period (PERIODIC-11), or the one note of an alias,
-        which comes with it (NAME-01 to NAME-11). Raises: NoteNotFound with near names,
-        AmbiguousName with candidates, PermissionDenied, StorageFailed for a file that is only in
-        the cloud; for a URI, VaultNotFound and InvalidName."""
+        """Return the file that a name means, and the alias by which it was found, or None.
+
+        A name is a path, a file name, a period such as `daily:today` (PERIODIC-11), or an alias
+        that one note has (NAME-01 to NAME-11). Raises: NoteNotFound with near names, AmbiguousName
+        with candidates, PermissionDenied, StorageFailed for a file that is only in the cloud; for a
+        URI, VaultNotFound and InvalidName.
+        """
         if "://" in raw:
             raw = self._read_uri(raw)
         if not self._listing.is_known:
@@ -284,8 +295,10 @@ class Vault(VaultFiles):
             raise not_found(self.catalog, path, answer.freshness.notice)
 
     def _require_exact(self, raw: str, entry: FileEntry) -> FileEntry:
-        """Return the file of exactly this path, which may have appeared a moment ago, where `entry`
-        has an equal or a longer one (NAME-03, NAME-06)."""
+        """Return the file of exactly this path, where `entry` has an equal or a longer one.
+
+        It may have appeared a moment ago, before the watcher could report it (NAME-03, NAME-06).
+        """
         with suppress(AppError):
             written = clean(raw)
             for disk in (written, written + NOTE_EXTENSION):
@@ -301,8 +314,10 @@ class Vault(VaultFiles):
         return entry
 
     def too_large(self) -> list[VaultPath]:
-        """Return the notes and canvases that are too large to be read, by path: a change of many
-        files leaves them as they are and names them (INDEX-51)."""
+        """Return the notes and canvases that are too large to be read, by path (INDEX-51).
+
+        A change of many files leaves them as they are, and names them.
+        """
         return sorted(path for path, entry in self.indexer.long_files.items() if entry.is_too_large)
 
     def _place_of(self, disk: str) -> str:
@@ -327,8 +342,7 @@ class Vault(VaultFiles):
         return self._changes.commit(tool, operations, undoes)
 
     def check(self, tool: str, operations: Sequence[Operation]) -> None:
-        """Raise what `commit` would raise, but for a person's consent; nothing is written
-        (POL-17), and the call keeps what would have been."""
+        """Raise what `commit` would raise, but for a person's consent; write nothing (POL-17)."""
         from .planned_change import Planned
 
         if operations:
@@ -354,11 +368,12 @@ class Vault(VaultFiles):
         *,
         dry_run: bool = False,
     ) -> Rewritten:
-        """Replace a note's text, without its byte order mark, by `change(text)` as one step.
+        """Replace a note's text by `change(text)` as one step; `dry_run`: only return the result.
 
-        `dry_run`: only return the result. With the `etag` of an older version, the change to that
-        one is merged with what happened since. Raises: StaleEtag, NotText, and what `change`
-        raises, with nothing written.
+        The text is the body after a byte order mark, which is kept. With the `etag` of an older
+        version, `change` is made to that version and merged with what happened since, where the two
+        do not touch. Raises: StaleEtag, NotText, and whatever `change` raises, with nothing
+        written.
         """
         from .rewritten import edit_content
 

@@ -50,8 +50,10 @@ _NO_EDITOR = (
 
 
 class VaultFiles:
-    """The visible files of a vault, in step with the disk. Every method may be called from any
-    thread."""
+    """The visible files of a vault, in step with the disk.
+
+    Every method may be called from any thread.
+    """
 
     def __init__(
         self, name: str, files: Files, dirty: Dirty, *, policy: Policy, app: Obsidian | None
@@ -83,8 +85,10 @@ class VaultFiles:
         self._listing.look_everywhere()
 
     def catch_up(self) -> float | None:
-        """As `refresh`, with a scan if one is due beside the calls; return the seconds until the
-        next one is due."""
+        """As `refresh`, with a scan if one is due beside the calls.
+
+        Return the seconds until the next one is due, None where the calls scan.
+        """
         return self._listing.catch_up()
 
     @property
@@ -93,8 +97,10 @@ class VaultFiles:
         return self._listing.is_known
 
     def catalog_of(self, *filenames: str) -> Catalog:
-        """The files of these names, or all where they are known: only names are read, a fifth of a
-        listing's time."""
+        """Return a catalog of the files of these names, or of all files where they are known.
+
+        Only names are read for it, in a fifth of the time of a whole list.
+        """
         with self.lock:
             return self.catalog if self.is_listed else self._listing.list_named(filenames)
 
@@ -118,8 +124,11 @@ class VaultFiles:
             return None if path_of_entry is None else self.catalog.entry(path_of_entry)
 
     def look_for(self, disk: str) -> FileEntry | None:
-        """Return a file that the watcher may not have reported yet. Raises: PermissionDenied,
-        StorageFailed."""
+        """Return a file that the watcher may not have reported yet; None where there is none.
+
+        Raises: PermissionDenied for a symbolic link, StorageFailed for a file that is not
+        downloaded.
+        """
         with self.lock:
             if not self._listing.is_visible(disk):
                 return None
@@ -135,8 +144,11 @@ class VaultFiles:
             return None if path is None else self.catalog.entry(path)
 
     def check_target(self, disk: str, files: Iterable[VaultPath] = ()) -> None:
-        """Refuse a target that may not be seen before an answer can tell whether it is there
-        (POL-01): a file, or a folder with the `files` that go into it. Raises: PermissionDenied."""
+        """Refuse a target that may not be seen, whether or not something is there (POL-01).
+
+        An answer must not tell it. The target is a file, or a folder with the `files` that go into
+        it. Raises: PermissionDenied.
+        """
         path = normal_form(disk)
         if files and self.policy.conceals(f"{path}/"):
             raise self.policy.refusal_of(path)
@@ -156,13 +168,14 @@ class VaultFiles:
 
     @property
     def uses_dataview(self) -> bool:
-        """Whether the plugin Dataview is switched on, so that inline fields are properties
-        (DV-19)."""
+        """Whether the plugin Dataview is switched on: then inline fields are properties (DV-19)."""
         return "dataview" in enabled_plugins(self.files.config(ENABLED_PLUGINS_FILE))
 
     def hides(self) -> Callable[[str], bool]:
-        """Return the test for files that the user excludes from search, graph, tags and properties
-        (semantics 8.3)."""
+        """Return the test for files that the user excludes (semantics 8.3).
+
+        They are left out of search, graph, tags and properties.
+        """
         return self._filters().match
 
     def _filters(self) -> IgnoreFilters:
@@ -173,8 +186,10 @@ class VaultFiles:
     # ----------------------------------------------------------------------------------------------
 
     def read_content(self, entry: FileEntry) -> FileContent:
-        """The file's content, also while a change moves it. Raises: NoteNotFound, PermissionDenied,
-        StorageFailed."""
+        """Return the file's content, also while a change moves it.
+
+        Raises: NoteNotFound, PermissionDenied, StorageFailed.
+        """
         try:
             data = self.files.read_file(entry.disk)
         except NoteNotFound:
@@ -195,8 +210,10 @@ class VaultFiles:
         return content
 
     def read_note(self, entry: FileEntry) -> FileContent:
-        """As `read_text`, for notes only (EDIT-09). Raises: NotText naming the tool that can change
-        the file."""
+        """As `read_text`, for notes only (EDIT-09).
+
+        Raises: NotText naming the tool that can change the file.
+        """
         if not is_note(entry.path):
             raise NotText(
                 f"{str(entry.path)!r} is not a note, so its text and properties cannot be "
@@ -207,8 +224,10 @@ class VaultFiles:
         return self.read_text(entry)
 
     def read_shown(self, entry: FileEntry) -> FileContent:
-        """As `read_text`, for an answer: with the backend `cli` the app has to know the note too;
-        the file counts (APP-FILE-08)."""
+        """As `read_text`, for an answer: with the backend `cli` the app has to return the note too.
+
+        What counts is the file: the app may not have noticed a change yet (APP-FILE-08).
+        """
         content = self.read_text(entry)
         if self.app is not None and is_note(entry.path) and entry.path == entry.disk:
             with suppress(NoteNotFound):  # the note is too new for the app

@@ -108,7 +108,11 @@ class NotFound(Dialect):
 
     allowed = ()
 
-    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        service: ToolService,  # noqa: ARG002
+    ) -> Response:
         raise Refusal(Reason.NOT_FOUND, "Not found")
 
 

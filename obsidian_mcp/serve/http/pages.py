@@ -85,7 +85,11 @@ class Challenge(Dialect):
         self._token = token
         self.allowed = Dialect.allowed if token else ()
 
-    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        service: ToolService,  # noqa: ARG002
+    ) -> Response:
         return Response(self._token.encode(), headers={"content-type": "text/plain; charset=utf-8"})
 
 
@@ -98,7 +102,11 @@ class OpenApi(Dialect):
         super().__init__()
         self._described = tuple(described)
 
-    async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:  # noqa: ARG002
+    async def handle_request(
+        self,
+        request: HttpRequest,  # noqa: ARG002
+        service: ToolService,  # noqa: ARG002
+    ) -> Response:
         return json_reply(document(self._described))
 
 
