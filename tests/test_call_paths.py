@@ -95,7 +95,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     ("kind", "query", "match", "calls"),
     [
         ("words", "quick fox", "smart", 670),
-        ("a misspelled word", "fxo", "smart", 260),
+        ("a misspelled word", "fxo", "smart", 270),
         ("exact text", "fox", "exact", 490),
         ("a phrase", '"quick fox"', "exact", 445),
         ("a tag", "tag:animal", "exact", 205),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -52,6 +53,16 @@ class DatePattern(NamedTuple):
     def is_month_alone(self) -> bool:
         return self.day is None and self.year is None
 
+    def find_next_day(self) -> DatePattern | None:
+        """Return the day after; None unless this is a day of a known year that exists."""
+        if self.day is None or self.year is None:
+            return None
+        try:
+            day_after = dt.date(self.year, self.month, self.day) + dt.timedelta(days=1)
+        except (ValueError, OverflowError):
+            return None
+        return DatePattern(day_after.month, day_after.day, day_after.year)
+
     def phrases(self, is_known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
         """Return the spellings of the date as words that follow each other; `is_known` says which
         names the vault has."""
@@ -97,6 +108,7 @@ class DatePattern(NamedTuple):
                 )
                 if after:
                     yield f"{name} {written}{after}"
+                    yield f"{written} {name}{after}"
 
 
 def read_date(words: Sequence[str]) -> tuple[DatePattern, int] | None:

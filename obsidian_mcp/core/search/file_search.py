@@ -31,6 +31,7 @@ from .render import render_page
 from .retrieve import retrieve
 from .search_pdfs import describe_unread, finds_pages, may_find_pages
 from .signals import Item, Signals
+from .silence import says_too_little
 from .smart_plan import smart_plan
 from .snapshot import Snapshot
 from .state import SearchState, SearchStates
@@ -171,7 +172,7 @@ class FileSearch:
     def _widen(self, snapshot: Snapshot, result: _SearchProgress, lexicon: Lexicon) -> None:
         """Let any of the words be enough where few files have all of them (SEARCH-51)."""
         complete = result.files
-        is_long = len(result.plan.terms) >= LONG_QUERY
+        is_long = self._is_long(result.plan)
         if len(complete) >= (ENOUGH_FILES_OF_LONG_QUERY if is_long else ENOUGH_FILES):
             return
         wide_plan = result.wide_plan = smart_plan(self._groups, lexicon, wide=True)
@@ -183,16 +184,33 @@ class FileSearch:
         result.plan = wide_plan._replace(found=len(complete))
         result.files = with_any_word
         is_single_word = len({term.word for term in result.plan.terms}) <= 1
-        if not complete and is_single_word:  # other spellings of the word, and each file has one
-            return
+        if not complete and is_single_word and not wide_plan.missing:
+            return  # the files have the word in another spelling, each of them
         question = WideQuestion(
             self._request.query,
-            complete_first=not is_long,
+            is_long=is_long,
             is_question=any(len(group.spoken) > len(group.loose) for group in self._groups),
             may_follow=self._may_follow,
         )
         result.ranked = rank_wide(snapshot, result.plan, with_any_word, complete, question)
+        if not complete and is_long and self._says_too_little(snapshot, result):
+            result.plan = result.plan._replace(withheld=len(with_any_word))
+            result.wide_plan = result.plan
+            result.ranked = Ranked((), {})
         result.files = frozenset(number for number, _ in result.ranked.scored)
+
+    def _is_long(self, plan: SearchPlan) -> bool:
+        """Return whether a query is rather a question; words that no note has count, too."""
+        word_counts = [len(group.loose) for group in self._groups]
+        return max(len(plan.terms), *word_counts) >= LONG_QUERY
+
+    def _says_too_little(self, snapshot: Snapshot, result: _SearchProgress) -> bool:
+        """Return whether even the best file says too little of a question (SEARCH-100)."""
+        is_asked = self._is_loose and self._request.note is None
+        if not is_asked or result.ranked is None or not result.ranked.scored:
+            return False
+        best_score = max(score or 0.0 for _, score in result.ranked.scored)
+        return says_too_little(snapshot, result.plan, best_score)
 
     def _may_follow(self, number: int) -> bool:
         """Whether a file may be listed that has none of the words, but is linked to under them."""

@@ -34,8 +34,11 @@ CLOSE_FILES = 20
 MOST_WEIGHED_ONE_TERM = 1_000
 """As `MOST_WEIGHED`, for a query of one term."""
 WIDE_SHARE = 0.5
-"""Share of the first file's score that another one must have to be listed, where any of the words
-is enough."""
+"""Share of the first file's score that another one must have to be listed after the first
+`ALWAYS_LISTED`, where any of the words is enough."""
+ALWAYS_LISTED = 10
+"""Files that are listed of a long query whatever their share: several notes may answer a question
+together, and the second half of an answer often has few of its words."""
 FIRST_PLACES = 10
 """About this many places of each kind count much where files are found by words and by meaning."""
 
@@ -85,8 +88,9 @@ class WideQuestion:
 
     query: str
     """Its whole text."""
-    complete_first: bool
-    """Whether files with all the words come before the others, as for a short query."""
+    is_long: bool
+    """Whether it has many words: of a short query the files with all of them come before the
+    others, and others with little of it are not listed."""
     is_question: bool
     """Whether some of its words only ask: then a file with all the words need not be the answer."""
     may_follow: Callable[[int], bool]
@@ -113,12 +117,17 @@ def rank_wide(
     for number, texts in linked.items():
         fields[number] = fields[number]._replace(links=ITEMS.join(texts))
     scored = _score_files(snapshot, Scorer(snapshot, plan, question.query), fields)
-    if complete and question.complete_first:
+    if complete and not question.is_long:
         scored = _put_complete_first(scored, complete)
     elif has_complete and not question.is_question:
         scored = _put_best_complete_first(scored, complete)
     least = WIDE_SHARE * scored[0][1] if scored else 0.0
-    listed = [pair for pair in scored if pair[1] >= least or pair[0] in complete]
+    always_listed = ALWAYS_LISTED if question.is_long else 0
+    listed = [
+        (number, score)
+        for place, (number, score) in enumerate(scored)
+        if place < always_listed or score >= least or number in complete
+    ]
     unseen = complete - first  # more files with all the words than were looked at
     newest = snapshot.signals.newest_first(complete, len(complete), fields) if unseen else []
     lowest = min((score for _, score in listed), default=0.0)

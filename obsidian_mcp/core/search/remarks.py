@@ -6,6 +6,7 @@ from obsidian_mcp.core.text.analysis import fold, to_basic_letters
 from obsidian_mcp.core.text.fit import cut_text
 
 from .found_files import FoundFiles
+from .plan import SearchPlan
 
 REMARK_CHARACTERS = 500
 """Most of a remark on how the files were found."""
@@ -18,6 +19,8 @@ MISSPELLED_LETTERS = 6
 """A shorter word that differs in one letter is mostly another one: `cost` and `post`."""
 NEAR_WORDS = 3
 """Near words that are named for a missing one, and tags of the first files."""
+WORDS_TO_TRY = 6
+"""Words of a question that are offered to search for alone."""
 LOOKED_UP, TAGGED_FILES = 20, 10
 """Near words of which is looked up whether they name something; files whose tags are counted."""
 
@@ -28,7 +31,9 @@ def remark_of(result: FoundFiles) -> str | None:
     # Where the index is not whole, what the files that are left have is not known
     if not plan.is_wide or 0 < result.total <= plan.found or not result.snapshot.is_whole:
         return None
-    if plan.found:
+    if plan.withheld and not result.total:
+        sentences = [_say_withheld(plan)]
+    elif plan.found:
         sentences = [
             f"Files with all the words: {plan.found}; the others have some, or words like them."
         ]
@@ -40,6 +45,17 @@ def remark_of(result: FoundFiles) -> str | None:
         sentences.append(f"Words of this vault: {', '.join(near)}.")
     remark = " ".join(sentences)
     return cut_text(remark, REMARK_CHARACTERS)
+
+
+def _say_withheld(plan: SearchPlan) -> str:
+    """Return that files were left out, and which words they have, so that these can be searched for
+    alone (SEARCH-100)."""
+    own_words = [term.text for term in plan.terms if term.text and not term.instead_of]
+    present = ", ".join(dict.fromkeys(own_words[:WORDS_TO_TRY]))
+    return (
+        f"No note says enough of this to answer it: {plan.withheld} have a word or two of it and"
+        f" are left out. To see them, search for fewer words ({present})."
+    )
 
 
 def _near_words(result: FoundFiles) -> list[str]:

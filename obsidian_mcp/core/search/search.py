@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import overload
 
@@ -19,6 +20,7 @@ from obsidian_mcp.errors import QueryInvalid
 from . import similar, unindexed
 from .file_search import FileSearch, SearchTools
 from .hits import Facet, Grouped, Hits, Request
+from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
 from .state import SearchStates
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ class Search:
         Raises: QueryInvalid, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
-        query = _parse(request, named)
+        request, query, remark = _read_query(request, named)
         search = FileSearch(self._tools(request), request, query, named=named, by=by)
         if self._indexer.is_first_build and query is not None and named is None:
             # First the files are scanned for what is searched for (INDEX-46).
@@ -77,11 +79,17 @@ class Search:
             answer = partial(search.answer_from_rows, notice=scanned.notice, is_whole=is_whole)
             hits = self._indexer.query(answer)
             if hits.total:
-                return hits
+                return _begin_note(hits, remark)
         freshness = self._indexer.freshen()
         notice = freshness.notice if freshness.pending else None
         answer = partial(search.answer_from_rows, notice=notice, is_whole=not freshness.pending)
-        return self._indexer.query(answer)
+        hits = self._indexer.query(answer)
+        if not hits.total and named is None and request.match == "smart":
+            words = read_words_alone(request.query) if is_emptied_by_marks(request.query) else ""
+            if words not in ("", request.query):
+                in_words = self.find(request._replace(query=words), named, by)
+                return _begin_note(in_words, AS_WORDS)
+        return _begin_note(hits, remark)
 
     def find_alike(
         self, path: VaultPath, text: str, limit: int
@@ -123,11 +131,28 @@ class Search:
         )
 
 
-def _parse(request: Request, named: Sequence[VaultPath] | None) -> QueryNode | None:
-    """Return the query; None if only the app can read it. Raises: QueryInvalid."""
+def _begin_note(result: Hits | Grouped, sentence: str) -> Hits | Grouped:
+    """Return an answer whose note begins with a sentence, which may be empty."""
+    if not sentence:
+        return result
+    return replace(result, note=" ".join(filter(None, (sentence, result.note))))
+
+
+def _read_query(
+    request: Request, named: Sequence[VaultPath] | None
+) -> tuple[Request, QueryNode | None, str]:
+    """Return a request, its query, and how this was read if not as it stands.
+
+    The query is None if only the app can read it. A question that cannot be read is its words alone
+    (SEARCH-101). Raises: QueryInvalid.
+    """
     try:
-        return parse(request.query)
-    except QueryInvalid:
-        if named is None:
+        return request, parse(request.query), ""
+    except QueryInvalid as error:
+        if named is not None:
+            return request, None, ""
+        words = read_words_alone(request.query) if request.match == "smart" else ""
+        if not words:
             raise
-        return None
+        remark = f"{error.message} {AS_WORDS}"
+    return request._replace(query=words), parse(words), remark

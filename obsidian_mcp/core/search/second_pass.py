@@ -31,7 +31,7 @@ WORD_CHARACTERS = 6
 """From the beginning of one word to that of the next."""
 PASSAGE_CHARACTERS = 100
 """Length of a passage that may answer a question."""
-PASSAGE_WEIGHT = 1.5
+PASSAGE_WEIGHT = 0.7
 """Weight of the passage with the most words, beside the text."""
 NEARNESS_WEIGHT = 0.6
 """Weight of words that stand close to each other, beside the text."""
@@ -50,8 +50,6 @@ NOTHING_ELSE = 1.6
 """How much more a field counts that has all the words and no others."""
 LEAST_SHARE = 0.5
 """How much a field counts at least in which many other words stand."""
-LENGTH_EXPONENT = 0.3
-"""For a wide plan, by how much the length of a text takes from its score."""
 
 
 class Fields(NamedTuple):
@@ -124,10 +122,7 @@ class Scorer:
                 best = max(best, item_score)
                 nearness = max(nearness, self._nearness(item_starts))
             score += weight * best
-        score += nearness
-        if self._is_wide:  # long texts have any word somewhere
-            score *= math.pow(1 + len(fields.text) / USUAL_CHARACTERS, -LENGTH_EXPONENT)
-        return score
+        return score + nearness
 
     def _weighted_fields(self, path: str, fields: Fields) -> tuple[tuple[float, str, bool], ...]:
         """Return the fields beside the text, with their weights and whether each holds several

@@ -24,6 +24,9 @@ from .reading import (
 )
 from .term import ACCENTS, FORM, SAME, Term, without_gaps
 
+DAY_AFTER = 0.6
+"""Weight of the day after a date in a question: what happened on a day is often told the next day,
+as "yesterday"."""
 _WIDE_OR_NARROW = "[\uff01-\uffee]+"
 _HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 
@@ -42,7 +45,7 @@ def smart_plan(
             expanded += (
                 expand(word, lexicon, wide=wide)
                 if word is not None
-                else [_one_of(choice, lexicon, wide)]
+                else [_one_of(choice, lexicon, wide=wide, day_after=wide and len(group.loose) > 1)]
             )
         expressions = _expressions(expanded)
         all_words = " AND ".join(expressions) if len(expressions) == len(expanded) else ""
@@ -107,15 +110,21 @@ def _missing_words(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterato
             yield word.text.strip(SENTENCE_MARKS)
 
 
-def _one_of(choice: WordChoice, lexicon: Lexicon, wide: bool) -> Term:
-    """A choice as one term; if a word of several is expanded to several terms, only its forms
-    count."""
+def _one_of(choice: WordChoice, lexicon: Lexicon, *, wide: bool, day_after: bool) -> Term:
+    """Return a choice as one term.
+
+    If a word of several is expanded to several terms, only its forms count. `day_after`: a day also
+    means the one after it, as it does beside other words.
+    """
     variants: dict[str, float] = {}
     phrases: dict[tuple[str, ...], float] = {}
     for part in choice:
         if isinstance(part, DatePattern):
             weight = MONTH_ALONE if part.is_month_alone else SAME
             phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
+            next_day = part.find_next_day() if day_after else None
+            if next_day is not None:
+                phrases |= dict.fromkeys(next_day.phrases(lexicon.vocabulary.has), DAY_AFTER)
             continue
         terms = expand(part, lexicon, wide=wide)
         for term in terms if len(terms) == 1 else expand(part, lexicon):

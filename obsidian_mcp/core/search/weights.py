@@ -9,7 +9,7 @@ from typing import NamedTuple
 from .snapshot import Snapshot
 from .term import Term
 
-OTHER_WORD = 0.9
+OTHER_WORD = 0.7
 """Weight of a word that says the same, beside that of the word itself."""
 LEAST_RARITY = 0.2
 """What a word weighs that nearly every file has."""
@@ -32,7 +32,7 @@ def weigh_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
     """
     if len(terms) == 1:
         return [Weighted(0, terms[0], OTHER_WORD if terms[0].instead_of else 1.0)]
-    rarities = [_rarity(snapshot, term) for term in terms]
+    rarities = [rarity_of(snapshot, term) for term in terms]
     own = {
         term.text: rarity
         for term, rarity in zip(terms, rarities, strict=True)
@@ -48,7 +48,7 @@ def weigh_terms(snapshot: Snapshot, terms: Sequence[Term]) -> list[Weighted]:
     return weighted
 
 
-def _rarity(snapshot: Snapshot, term: Term) -> float:
+def rarity_of(snapshot: Snapshot, term: Term) -> float:
     """Return the inverse document frequency of a term, as BM25 has it."""
     count = snapshot.text_counts.get(term.text) if term.is_part else None
     if count is None:

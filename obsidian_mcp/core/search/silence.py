@@ -1,0 +1,58 @@
+"""Whether a question gets no hits because no note says enough of it (SEARCH-100).
+
+Any word of a question is enough to find a note, so a question about something else finds notes too:
+those that share a name or a usual word with it. An assistant takes them for an answer. They are
+known by two measures, both of the best file's score: what share it is of all that the question
+says, and how many words it is worth that one note alone has. The limits were measured on questions
+of people about their own conversations and about those of others; see benchmarks/finding.md.
+"""
+
+from __future__ import annotations
+
+import math
+
+from obsidian_mcp.core.text.analysis import fold
+
+from .plan import SearchPlan
+from .snapshot import Snapshot
+from .term import Term
+from .weights import rarity_of, weigh_terms
+
+SILENT_SHARE = 0.34
+"""Share of what the whole question weighs, below which the best file says too little of it."""
+SILENT_WORDS = 1.15
+"""Score of the best file, in words that only one note has, from which on it is never too little: in
+a large vault one rare word says much, however long the question is."""
+
+
+def says_too_little(snapshot: Snapshot, plan: SearchPlan, best_score: float) -> bool:
+    """Return whether a file with this score, the best one of a wide plan, says too little of the
+    question to be shown."""
+    rarest = _rarest_weight(len(snapshot.table.paths))
+    terms = weigh_terms(snapshot, plan.terms)
+    if len(terms) == 1:  # its weight is 1 whatever its rarity: nothing was weighed against it
+        rarity = rarity_of(snapshot, terms[0].term)
+        terms, best_score = [terms[0]._replace(weight=rarity)], best_score * rarity
+    if best_score >= SILENT_WORDS * rarest:
+        return False
+    weights: dict[int, float] = {}
+    said_otherwise: set[str] = set()
+    for word, term, rarity in terms:
+        instead_of = term.instead_of.split()
+        if len(instead_of) != 1:  # a word of its own, or two that say something together
+            weights[word] = max(weights.get(word, 0.0), rarity * _best_form(term))
+            said_otherwise.update(instead_of)
+    unsaid = [word for word in plan.missing if fold(word) not in said_otherwise]
+    whole = sum(weights.values()) + rarest * len(unsaid)
+    return best_score < SILENT_SHARE * whole
+
+
+def _rarest_weight(file_count: int) -> float:
+    """Return what a word weighs that no file has, as BM25 weighs rarity."""
+    return math.log(1 + (file_count + 0.5) / 0.5)
+
+
+def _best_form(term: Term) -> float:
+    """Return the weight of the form of a term that weighs most: of a run of letters without spaces
+    that is looked for in pieces, each piece weighs a part."""
+    return max((*term.variants.values(), *term.phrases.values()), default=0.0)
