@@ -23,7 +23,7 @@ NUMBERS = range(PARTS)
 HEADINGS = "# All\n" + "".join(f"## H{n}\nto [[#H{n}]] and [[#All#H{PARTS - 1 - n}]]\n" for n in NUMBERS)
 EQUAL = "# All\n" + "## Same\nto [[#Same]]\n" * PARTS
 BLOCKS = "# All\n" + "".join(f"Block {n} to [[#^b{PARTS - 1 - n}]] ^b{n}\n\n" for n in NUMBERS)
-FOOTNOTES = "# Text\n" + "".join(f"Text [^f{n}] to [[#[^f{n}]]]\n\n" for n in NUMBERS)
+FOOTNOTES = "# Text\n" + "".join(f"## F{n}\nText [^f{n}] to [[#[^f{n}]]]\n\n" for n in NUMBERS)
 DEFINITIONS = "# Definitions\n" + "".join(f"[^f{n}]: note {n} [[Other]] [[#Text]]\n\n" for n in NUMBERS)
 FILES = {
     "Headings.md": HEADINGS,

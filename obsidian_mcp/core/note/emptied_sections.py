@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from obsidian_mcp.core.text.sorted_spans import SortedSpans
 from obsidian_mcp.core.text.text import Span
 
 from . import board, parser
@@ -46,17 +48,18 @@ def remove_emptied_sections(
     A lane of a board may be empty, and the first heading stays where it is all that is left: it is
     the note's title. Headings that were empty before are not touched.
     """
-    edits = sorted(edits, key=lambda edit: edit.span.start)
     if not edits or board.is_board(body):
-        return EmptiedSections(list(edits), [], [])
-    sections = _list_sections(body, edits)
+        return EmptiedSections(sorted(edits, key=_place), [], [])
+    sorted_edits = _SortedEdits(edits)
+    sections = _list_sections(body, sorted_edits)
+    starts = [section.heading.span.start for section in sections]
     before = Span(0, sections[0].heading.span.start) if sections else Span(0, len(body))
     is_all_gone = not any(section.has_text for section in sections) and not _has_text_after(
-        body, before, edits, is_first=True
+        body, before, sorted_edits, is_first=True
     )
     removed, kept, spans = [], [], list[Span]()
     for number, section in enumerate(sections):
-        within = [other for other in sections[number:] if other.heading.span.start < section.end]
+        within = sections[number : bisect_left(starts, section.end)]
         if section.goes or not any(other.had_text for other in within):
             continue
         if any(other.has_text for other in within):
@@ -69,28 +72,51 @@ def remove_emptied_sections(
         removed.append(section.heading)
         if not spans or section.heading.span.start >= spans[-1].end:
             spans.append(Span(section.heading.span.start, section.end))
-    for span in spans:
-        edits = _with_removal(body, edits, span)
-    return EmptiedSections(list(edits), removed, kept)
+    return EmptiedSections(_with_removals(body, sorted_edits, spans), removed, kept)
 
 
-def _list_sections(body: str, edits: Sequence[Edit]) -> list[_ChangedSection]:
+class _SortedEdits:
+    """Edits of one text that do not overlap, by place.
+
+    A note may have tens of thousands of sections and as many edits, so each section looks at its
+    own edits only.
+    """
+
+    def __init__(self, edits: Iterable[Edit]) -> None:
+        self.edits = sorted(edits, key=_place)
+        self._starts = [edit.span.start for edit in self.edits]
+
+    def touching(self, start: int, end: int) -> list[Edit]:
+        """Return the edits that hold, begin at or are between two places."""
+        first = bisect_left(self._starts, start)
+        while first and self.edits[first - 1].span.end >= start:
+            first -= 1
+        return self.edits[first : bisect_right(self._starts, end)]
+
+
+def _place(edit: Edit) -> int:
+    return edit.span.start
+
+
+def _list_sections(body: str, edits: _SortedEdits) -> list[_ChangedSection]:
     note = parser.parse(body)
     outline = note.outline
-    definitions = [Edit(footnote.span, "") for footnote in note.footnotes]
+    if not outline:
+        return []
+    definitions = _SortedEdits(Edit(footnote.span, "") for footnote in note.footnotes)
     sections = []
-    for number, heading in enumerate(outline):
-        following = [*outline[number + 1 :]]
-        own = Span(heading.span.end, following[0].span.start if following else len(body))
-        end = next((other.span.start for other in following if other.level <= heading.level), None)
-        goes = any(edit.span.start <= heading.span.start < edit.span.end for edit in edits)
+    next_starts = [*(heading.span.start for heading in outline[1:]), len(body)]
+    for heading, next_start, end in zip(outline, next_starts, note.section_ends, strict=True):
+        start = heading.span.start
+        own = Span(heading.span.end, next_start)
+        goes = any(start < edit.span.end for edit in edits.touching(start, start))
         sections.append(
             _ChangedSection(
                 heading,
                 own,
-                len(body) if end is None else end,
+                end,
                 _has_text_after(body, own, definitions),
-                _has_text_after(body, Span(heading.span.start, own.end), edits, own.start),
+                _has_text_after(body, Span(start, own.end), edits, own.start),
                 goes,
             )
         )
@@ -98,14 +124,14 @@ def _list_sections(body: str, edits: Sequence[Edit]) -> list[_ChangedSection]:
 
 
 def _has_text_after(
-    body: str, part: Span, edits: Sequence[Edit], text_start: int = 0, *, is_first: bool = False
+    body: str, part: Span, edits: _SortedEdits, text_start: int = 0, *, is_first: bool = False
 ) -> bool:
     """Whether there is text between `text_start` and the end of a part once the edits are made.
 
     What an edit puts in the place of text counts where the edit begins.
     """
     at, end = max(text_start, part.start), part.end
-    for edit in edits:
+    for edit in edits.touching(part.start, end):
         begins_here = part.start < edit.span.start <= end or (is_first and edit.span.start == 0)
         if begins_here and edit.text.strip():
             return True
@@ -117,16 +143,21 @@ def _has_text_after(
     return bool(body[at:end].strip())
 
 
-def _with_removal(body: str, edits: Sequence[Edit], span: Span) -> list[Edit]:
-    """Return edits of which those in a section are one that removes it, with the blank lines before
-    it where it is the last one."""
-    inside = [edit for edit in edits if span.start <= edit.span.start < span.end]
-    end = max([span.end, *(edit.span.end for edit in inside)])
-    start = span.start
-    if end == len(body) and (blank := _BLANK_LINES_BEFORE.search(body, 0, start)):
-        start = min(start, blank.start() + len(_first_line_end(body, blank.start())))
-    apart = [edit for edit in edits if edit not in inside]
-    return sorted([*apart, Edit(Span(start, end), "")], key=lambda edit: edit.span.start)
+def _with_removals(body: str, edits: _SortedEdits, spans: Sequence[Span]) -> list[Edit]:
+    """Return edits of which those in each emptied section are one that removes it, with the blank
+    lines before it where it is the last one."""
+    emptied = SortedSpans(spans)
+    result = [
+        edit for edit in edits.edits if emptied.around(_place(edit), _place(edit) + 1) is None
+    ]
+    for span in spans:
+        start = span.start
+        inside = [edit for edit in edits.touching(*span) if span.start <= _place(edit) < span.end]
+        end = max([span.end, *(edit.span.end for edit in inside)])
+        if end == len(body) and (blank := _BLANK_LINES_BEFORE.search(body, 0, start)):
+            start = min(start, blank.start() + len(_first_line_end(body, blank.start())))
+        result.append(Edit(Span(start, end), ""))
+    return sorted(result, key=_place)
 
 
 def _first_line_end(body: str, at: int) -> str:
