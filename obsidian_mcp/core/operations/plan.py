@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,17 +51,14 @@ class FileChange(NamedTuple):
         before, after = (_to_printable(data) for data in (self.before, self.after))
         note = parser.parse(before or after)
         starts = note.lines.starts
+        heading_starts = [heading.span.start for heading in note.outline]
 
-        def heading(hunk: Hunk) -> str:
+        def heading_above(hunk: Hunk) -> str:
             first = (hunk.old if before else hunk.new) - 1
-            above = [
-                above_heading.text
-                for above_heading in note.outline
-                if above_heading.span.start <= starts[min(first, len(starts) - 1)]
-            ]
-            return above[-1] if above else ""
+            above = bisect_right(heading_starts, starts[min(first, len(starts) - 1)])
+            return note.outline[above - 1].text if above else ""
 
-        return [(hunk, heading(hunk)) for hunk in hunks(before, after)]
+        return [(hunk, heading_above(hunk)) for hunk in hunks(before, after)]
 
     def counts(self) -> tuple[int, int]:
         """Return how many lines are added and removed."""
