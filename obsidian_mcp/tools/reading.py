@@ -121,8 +121,14 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
         else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     )
     hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
-    mistakes = [] if path.endswith(vault_path.NOTE_EXTENSION) else base_mistakes(path, text.body)
-    return unreadable + mistakes + hidden
+    if not path.endswith(vault_path.NOTE_EXTENSION):
+        return [*unreadable, *base_mistakes(path, text.body), *hidden]
+    overlong_rows: list[str] = []
+    if "|" in text.body:
+        from obsidian_mcp.core.note.table import warn_of_overlong_rows  # loaded when it is needed
+
+        overlong_rows = warn_of_overlong_rows(text.body)
+    return unreadable + overlong_rows + hidden
 
 
 def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:

@@ -52,6 +52,7 @@ class EditedTable:
     rows: int
     diff: str | None = None
     merged: bool | None = None
+    warnings: list[str] | None = None
 
 
 @tool(title="Edit table: cells and rows", writes=True, destructive=True)
@@ -82,7 +83,7 @@ def edit_table(
 
     def change(body: str) -> str:
         located = table.locate(body, table_number, section, line)
-        editing = TableEdit(located.table)
+        editing = TableEdit(located.table, located.line)
         for number, operation in enumerate(operations, 1):
             checkpoint()
             try:
@@ -106,6 +107,7 @@ def edit_table(
         rows=len(located.table.rows),
         diff=shown_diff([diff(entry.path, before, after, context=0)]) if dry_run else None,
         merged=edited.merged or None,
+        warnings=table.describe_overlong_rows(located.overlong_rows) or None,
     )
 
 

@@ -387,6 +387,52 @@ def test_a_name_that_is_no_column_of_the_table_is_refused_with_the_columns(opene
         run(app, language="table", query=query)
 
 
+NAMES = """| n | k | K |  | file.name | n |
+|---|---|---|---|---|---|
+| a | 1 | 2 | 3 | x | b |
+| c | 4 | 5 | 6 | y | d |
+
+> | Only | note.two |
+> |---|---|
+> | 7 | 8 |
+"""
+
+
+def test_cells_of_columns_of_one_name_stand_at_their_positions(opened: Opened) -> None:
+    """QUERIES-10"""
+    app = opened({"Names.md": NAMES})
+    answer = run(app, this="Names", language="table", table_number=1)
+    assert [column["name"] for column in answer["columns"]] == ["n", "k", "K", "", "file.name", "n"]
+    assert len({column["id"] for column in answer["columns"]}) == 6
+    assert answer["rows"] == [["a", 1, 2, 3, "x", "b"], ["c", 4, 5, 6, "y", "d"]]
+    second = run(app, this="Names", language="table", table_number=2)
+    assert (second["rows"], second["lines"]) == ([[7, 8]], [8])
+    chosen = """{filters: 'note["column 3"] > 2', views: [{type: table, name: V, order: [column 6, note.column 5]}]}"""
+    by_position = run(app, this="Names", language="table", table_number=1, query=chosen)
+    assert (by_position["rows"], by_position["lines"]) == ([["d", "y"]], [4])
+
+
+@pytest.mark.parametrize(
+    ("query", "positions"),
+    [
+        ("n == 'a'", "column 1 and column 6"),
+        ("note.n == 'a'", "column 1 and column 6"),
+        ("note['N'] == 'a'", "column 1 and column 6"),
+        ("k > 1", "column 2 and column 3"),
+        ("file.name == 'x'", "column 5 and a field of every row"),
+        ("{views: [{type: table, name: V, order: [n]}]}", "column 1 and column 6"),
+        ("{views: [{type: table, name: V, sort: [{property: file.name}]}]}", "column 5 and a field"),
+        ("{views: [{type: table, name: V, groupBy: {property: K}}]}", "column 2 and column 3"),
+        ("{views: [{type: table, name: V, summaries: {note.k: Sum}}]}", "column 2 and column 3"),
+    ],
+)
+def test_a_name_of_several_columns_is_refused_with_the_positions(opened: Opened, query: str, positions: str) -> None:
+    """QUERIES-10"""
+    app = opened({"Names.md": NAMES})
+    with pytest.raises(QueryInvalid, match=f"could be {positions}.*by its position"):
+        run(app, this="Names", language="table", table_number=1, query=query)
+
+
 @pytest.mark.parametrize(
     ("items", "starred"),
     [

@@ -287,3 +287,167 @@ def test_a_long_table_in_another_order_is_shown_merged_and_taken_back_at_once(ap
             run(app, "undo", change=change)
         run(app, "undo", change=change, wins="both")
     assert note.read_text(encoding="utf-8") == table.replace("# Plan", "# Plans")
+
+
+SPLIT = {
+    "| [[a|A]] | 3 |": ("| [[a\\|A]] | 3 |", ["[[a|A]]", 3]),
+    "| ![[a.png|90]] | 3 |": ("| ![[a.png\\|90]] | 3 |", ["![[a.png|90]]", 3]),
+    "| `x|y` | 3 |": ("| `x\\|y` | 3 |", ["`x|y`", 3]),
+    "| ``x|`y`` | 3 |": ("| ``x\\|`y`` | 3 |", ["``x|`y``", 3]),
+    "| $|x|$ | 3 |": ("| $\\|x\\|$ | 3 |", ["$|x|$", 3]),
+    "| $$|x|$$ | 3": ("| $$\\|x\\|$$ | 3", ["$$|x|$$", 3]),
+    "[[a|A]] | 3": ("[[a\\|A]] | 3", ["[[a|A]]", 3]),
+    "| a | 3 | over |": (None, None),
+    "| a || 3 |": (None, None),
+}
+"""Rows with more cells than two columns: how they should be written, and what a query answers."""
+
+
+@pytest.mark.parametrize("prefix", ["", "> ", "  "], ids=["plain", "quote", "list"])
+@pytest.mark.parametrize(("row", "right"), SPLIT.items(), ids=SPLIT)
+def test_a_row_with_too_many_cells_is_named_and_no_edit_of_columns_touches_it(
+    app: App, basic: Path, row: str, right: tuple[str | None, list[Any] | None], prefix: str
+) -> None:
+    """TABLE-9, QUERIES-10"""
+    written, cells = right
+    lines = ["| n | k |", "|---|---|", "| b | 4 |", row]
+    lead = "- item\n\n" if prefix == "  " else "# T\n\n"
+    before = lead + "".join(f"{prefix}{line}\n" for line in lines)
+    note = basic / "Split.md"
+    note.write_text(before, encoding="utf-8")
+    warning = f"Line 6 has 3 cells, but its table has 2 columns: {prefix}{row}"
+    if "$" in row:
+        warning = warning.replace("3 cells", "4 cells")
+    hint = f"is written \\|: {prefix}{written}." if written else "or take out what is too much."
+
+    def check(warnings: list[str]) -> None:
+        assert len(warnings) == 1
+        assert warnings[0].startswith(warning)
+        assert warnings[0].endswith(hint)
+
+    check(run(app, "read_note", name="Split")["warnings"])
+    check(run(app, "read_note", name="Split", lines="1")["warnings"])
+    for operation in (
+        {"op": "remove_column", "column": "n"},
+        {"op": "remove_column", "column": 2},
+        {"op": "move_column", "column": "k", "at": 1},
+        {"op": "add_column", "column": "z", "value": "1"},
+        {"op": "set", "line": 6, "column": "k", "value": "5"},
+        {"op": "set", "row": 2, "column": 1, "value": "5"},
+    ):
+        for dry_run in (True, False):
+            with pytest.raises(InvalidArguments, match=r"Operation 1: Line 6 has .*Nothing was written"):
+                run(app, name="Split", operations=[operation], dry_run=dry_run)
+        calls = [{"tool": "edit_table", "name": "Split", "operations": [operation]}]
+        with pytest.raises(InvalidArguments, match=r"Line 6 has "):
+            run(app, "batch", calls=calls)
+    assert note.read_text(encoding="utf-8") == before
+    answer = run(app, "query", this="Split", language="table")
+    assert answer["rows"] == [["b", 4], *([cells] if cells else [])]
+    check(answer["warnings"])
+    fixed = [{"op": "set", "row": "b", "column": "k", "value": "5"}, {"op": "move_row", "line": 6, "at": 1}]
+    edited = run(app, name="Split", operations=fixed)
+    moved = lead + "".join(f"{prefix}{line}\n" for line in [*lines[:2], row, "| b | 5 |"])
+    assert note.read_text(encoding="utf-8") == moved
+    assert edited["warnings"][0].startswith(warning.replace("Line 6", "Line 5"))
+    run(app, name="Split", operations=[{"op": "remove_row", "row": 1}, {"op": "remove_column", "column": "n"}])
+    assert note.read_text(encoding="utf-8").endswith(f"{prefix}| k |\n{prefix}|---|\n{prefix}| 5 |\n")
+
+
+@pytest.mark.parametrize("row", ["| [[a\\|A]] | 3 |", "| a | 3 | |", "| a | 3 ||", "| a |", "a | 3", "| \\| | `\\|` |"])
+def test_a_row_without_text_behind_the_last_column_is_like_others(app: App, basic: Path, row: str) -> None:
+    """TABLE-9"""
+    (basic / "Split.md").write_text(f"| n | k |\n|---|---|\n{row}\n", encoding="utf-8")
+    assert "warnings" not in run(app, "read_note", name="Split")
+    answer = run(app, name="Split", operations=[{"op": "remove_column", "column": "n"}])
+    assert ("warnings" in answer, answer["columns"]) == (False, ["k"])
+
+
+NAMES = "| n | k | K |  | file.name | n |  |\n|---|---|---|---|---|---|---|\n| 1 | 2 | 3 | 4 | 5 | 6 | 7 |\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "numbers"), [("n", "1, 6"), ("N", "1, 6"), ("", "4, 7"), (" ", "4, 7")], ids=["n", "N", "empty", "blank"]
+)
+def test_a_name_of_several_columns_is_refused_with_their_numbers(
+    app: App, basic: Path, name: str, numbers: str
+) -> None:
+    """TABLE-10"""
+    (basic / "Names.md").write_text(NAMES, encoding="utf-8")
+    for operation in (
+        {"op": "set", "row": 1, "column": name, "value": "x"},
+        {"op": "add_row", "values": {name: "x"}},
+        {"op": "sort", "column": name},
+        {"op": "remove_column", "column": name},
+        {"op": "move_column", "column": name, "at": 1},
+        {"op": "rename_column", "column": name, "value": "x"},
+        {"op": "remove_row", "row": {name: "1"}},
+    ):
+        with pytest.raises(AmbiguousName, match=f"2 columns .*: {numbers}. Give the number"):
+            run(app, name="Names", operations=[operation])
+    assert (basic / "Names.md").read_text(encoding="utf-8") == NAMES
+
+
+def test_columns_of_one_name_are_told_apart_by_letters_and_numbers(app: App, basic: Path) -> None:
+    """TABLE-10"""
+    (basic / "Names.md").write_text(NAMES, encoding="utf-8")
+    names: list[int | str] = [6, "k", "K", "4", "file.name"]
+    operations = [{"op": "set", "row": 1, "column": name, "value": f"x{name}"} for name in names]
+    run(app, name="Names", operations=operations)
+    line = "| 1 | xk | xK | x4 | xfile.name | x6 | 7 |"
+    assert (basic / "Names.md").read_text(encoding="utf-8").splitlines()[2] == line
+    removed = [{"op": "remove_column", "column": 6}, {"op": "set", "row": 1, "column": "n", "value": "y"}]
+    run(app, name="Names", operations=removed)
+    assert (basic / "Names.md").read_text(encoding="utf-8").splitlines()[2].startswith("| y | xk |")
+
+
+PLACES = {
+    "quote": ("> text\n>\n", "> ", "> ", "> ", ""),
+    "callout": ("> [!note] Title\n", "> ", "> ", "> ", "> after\n"),
+    "folded callout": ("> [!note]-\n>\n", "> ", "> ", "> ", ""),
+    "nested quote": ("> a\n\n> > [!tip]\n", "> > ", "> > ", "> > ", ""),
+    "list item": ("- item\n\n", "  ", "  ", "  ", "- next\n"),
+    "marker line": ("", "- ", "  ", "  ", ""),
+    "task": ("- [ ] do\n\n", "\t", "\t", "\t", ""),
+    "ordered list": ("1. a\n   - b\n\n", "     ", "     ", "     ", ""),
+    "list in a quote": ("> - a\n>\n", ">   ", ">   ", ">   ", ""),
+    "callout in a list": ("- a\n\n  > [!note]\n", "  > ", "  > ", "  > ", ""),
+}
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
+def test_a_table_in_a_callout_a_quote_or_a_list_item_is_changed_like_others(
+    app: App, basic: Path, place: tuple[str, str, str, str, str], newline: str
+) -> None:
+    """TABLE-6"""
+    lead, header, delimiters, row, tail = place
+
+    def text(columns: list[str], *rows: str) -> bytes:
+        lines = [header + columns[0], delimiters + columns[1], *(row + cells for cells in rows)]
+        return (lead + "\n".join(lines) + "\n" + tail).replace("\n", newline).encode()
+
+    note = basic / "Inner.md"
+    before = text(["| n | k |", "|---|--:|"], "| b | 2 |", "| a | 1 |")
+    note.write_bytes(before)
+    answer = run(app, "query", this="Inner", language="table", query="k > 1")
+    assert (answer["rows"], answer["lines"]) == ([["b", 2]], [lead.count("\n") + 3])
+    operations = [
+        {"op": "set", "row": "b", "column": "k", "value": "9"},
+        {"op": "add_row", "values": ["c", "0"]},
+        {"op": "add_row", "values": ["d", "5"], "at": 1},
+        {"op": "sort", "column": "n"},
+        {"op": "add_column", "column": "z", "value": "|"},
+    ]
+    planned = run(app, name="Inner", operations=operations, dry_run=True)
+    assert (planned["rows"], planned["line"]) == (4, lead.count("\n") + 1)
+    assert note.read_bytes() == before
+    run(app, name="Inner", operations=operations)
+    rows = ["| a | 1 | \\| |", "| b | 9 | \\| |", "| c | 0 | \\| |", "| d | 5 | \\| |"]
+    assert note.read_bytes() == text(["| n | k | z |", "|---|--:| --- |"], *rows)
+    run(app, "undo")
+    assert note.read_bytes() == before
+    run(app, name="Inner", operations=[{"op": "remove_row", "row": 1}, {"op": "remove_row", "row": "a"}])
+    assert note.read_bytes() == text(["| n | k |", "|---|--:|"])
+    run(app, name="Inner", operations=[{"op": "add_row", "values": {"k": 7}}])
+    assert note.read_bytes() == text(["| n | k |", "|---|--:|"], "|   | 7 |")

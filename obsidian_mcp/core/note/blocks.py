@@ -9,7 +9,6 @@ nesting that is too deep is plain text (NOTE-02). (semantics 2, 9)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import ClassVar
 
@@ -17,25 +16,22 @@ from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.text import Span
 
 from . import markdown as md
-from .elements import Area, AreaKind, Heading, ListItem, NamedPart, Region, Section, SectionKind
+from .elements import (
+    Area,
+    AreaKind,
+    Blocks,
+    Heading,
+    NamedPart,
+    Region,
+    Section,
+    SectionKind,
+    TableLines,
+)
 from .source_lines import MOST_READ, USUAL_NESTING, LineRun, SourceItem, SourceLines
 
 _ID_ON_NEXT_LINE = frozenset(
     {"list", "blockquote", "callout", "table", "code", "math", "html", "footnoteDefinition"}
 )
-
-
-@dataclass(slots=True)
-class Blocks:
-    """All block elements of a note, in document order; only areas and regions are unordered."""
-
-    sections: list[Section] = field(default_factory=list)
-    headings: list[Heading] = field(default_factory=list)
-    list_items: list[ListItem] = field(default_factory=list)
-    areas: list[Area] = field(default_factory=list)
-    footnotes: list[NamedPart] = field(default_factory=list)
-    block_ids: list[NamedPart] = field(default_factory=list)
-    regions: list[Region] = field(default_factory=list)
 
 
 def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
@@ -151,6 +147,10 @@ class _BlockReader:
     def _paragraph(self, run: LineRun, i: int) -> int:
         last = self._lines.paragraph_end(run, i)
         start, end = self._starts[i], self._ends[last]
+        is_callout = run.is_quote and md.callout(self._body, start, self._ends[i])
+        # The app shows the text below the title of a callout as blocks of their own.
+        if is_callout and (table_end := self._table_end(run, i + 1)):
+            self._add_table(i + 1, table_end)
         self._read_inline(run, i, last, start, end)
         id_ = self._lines.block_id(last) if run.depth == 0 else None
         sections = self.blocks.sections
@@ -260,17 +260,10 @@ class _BlockReader:
         return self._add_area(run, "html", i, last)
 
     def _table(self, run: LineRun, i: int) -> int:
+        last = self._table_end(run, i)
+        if not last:
+            return 0
         body, starts, ends = self._body, self._starts, self._ends
-        if i + 1 >= run.end or body.find("|", starts[i] + 1, ends[i]) < 0:
-            return 0
-        if body.find("|", starts[i + 1] + 1, ends[i + 1]) < 0:
-            return 0
-        rule = md.alignment_row(body, starts[i + 1], ends[i + 1])
-        if not rule or not rule[0].strip("| \t"):
-            return 0
-        further = check_each(range(i + 2, run.end))
-        after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
-        last = next(after, run.end) - 1
         for k in chain((i,), check_each(range(i + 2, last + 1))):
             for cell in md.cells(body, starts[k], ends[k]):
                 text = cell[0]
@@ -278,8 +271,25 @@ class _BlockReader:
                 stop = cell.start() + len(text.rstrip(" \t"))
                 if begin < stop:
                     self.blocks.regions.append(Region(begin, stop, cell=True))
+        self._add_table(i, last)
         self._add(run, "table", starts[i], ends[last])
         return last + 1
+
+    def _add_table(self, first: int, last: int) -> None:
+        self.blocks.tables.append(TableLines(first, tuple(self._starts[first : last + 1])))
+
+    def _table_end(self, run: LineRun, i: int) -> int:
+        """Return the last line of the table that begins on line `i`; 0 without one."""
+        body, starts, ends = self._body, self._starts, self._ends
+        at = body.find("|", starts[i] + 1, ends[i]) if i + 1 < run.end else -1
+        if at < 0 or body.find("|", starts[i + 1] + 1, ends[i + 1]) < 0:
+            return 0
+        rule = md.alignment_row(body, starts[i + 1], ends[i + 1])
+        if not rule or not rule[0].strip("| \t"):
+            return 0
+        further = check_each(range(i + 2, run.end))
+        after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
+        return next(after, run.end) - 1
 
     # Lines that begin with a character of several meanings
 

@@ -26,6 +26,7 @@ from obsidian_mcp.core.text.text import (
 from obsidian_mcp.errors import TextNotUnique
 
 from . import blocks
+from .elements import Blocks
 from .near_misses import describe_absence
 
 Position = Literal["append", "prepend", "section"]
@@ -214,7 +215,7 @@ def _without_middle(block: str) -> str:
     return block if _FENCE.search(block, head, tail) else block[:head] + block[tail + 1 :]
 
 
-def _ids(elements: blocks.Blocks) -> set[str]:
+def _ids(elements: Blocks) -> set[str]:
     return {block.id for block in elements.block_ids}
 
 

@@ -116,3 +116,28 @@ class Region(NamedTuple):
     parts: tuple[Span, ...] = ()
     cell: bool = False
     """Whether it is a table cell, where `\\|` stands for `|`."""
+
+
+class TableLines(NamedTuple):
+    """The lines of a table, also of one in a quote, a list item or a footnote.
+
+    `first` is the line of its header; `starts` are the offsets at which the rows begin, behind
+    the marks and indents of what the table is in.
+    """
+
+    first: int
+    starts: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class Blocks:
+    """All block elements of a note, in document order; only areas and regions are unordered."""
+
+    sections: list[Section] = field(default_factory=list)
+    headings: list[Heading] = field(default_factory=list)
+    list_items: list[ListItem] = field(default_factory=list)
+    areas: list[Area] = field(default_factory=list)
+    footnotes: list[NamedPart] = field(default_factory=list)
+    block_ids: list[NamedPart] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    tables: list[TableLines] = field(default_factory=list)

@@ -40,6 +40,7 @@ class Note:
         self.list_items = tuple(elements.list_items)
         self.block_ids = tuple(elements.block_ids)
         self.footnotes = tuple(elements.footnotes)
+        self.tables = tuple(elements.tables)
 
     @cached_property
     def frontmatter(self) -> Frontmatter | None:

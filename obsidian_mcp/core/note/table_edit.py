@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal
 
 from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.errors import InvalidArguments
 
-from .table import Row, Table, number_of, show_cell
+from .table import HEAD_LINES, OverlongRow, Row, Table, escape_pipes, number_of, show_cell
 from .table_names import ColumnName, ColumnNames, RowName, RowNames
 from .table_places import Places
 
@@ -64,7 +63,7 @@ class _TableLine:
             # One cell is a line of a table only between pipes (TABLE-4).
             lead = lead if "|" in lead else f"{lead}|"
             tail = tail if "|" in tail else f"|{tail}"
-        return Row(lead, written, tail)
+        return Row(lead, written, tail, self.written.prefix)
 
 
 def _end_without_pipe(cells: list[str], columns: Sequence[int], first_added: int) -> None:
@@ -88,15 +87,19 @@ class TableEdit:
     over rows asks the limit of the call, and none is made for one cell or row (SAFE-17).
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, line: int = 1) -> None:
+        """`line` is that of the table in its note, from 1, for messages."""
         width = len(table.columns)
         self._columns = Places(width)
         self._rows = Places(len(table.rows))
         self._column_names = ColumnNames(table.columns, self._columns)
-        self._row_names = RowNames(table.rows, self._column_names, self._rows)
+        self._row_names = RowNames(
+            [row.aligned(width) for row in check_each(table.rows)], self._column_names, self._rows
+        )
         self._header = _TableLine(table.header, width)
         self._delimiters = _TableLine(table.delimiters, width)
         self._as_read = table
+        self._line_of_table = line
         self._changed: dict[int, _TableLine] = {}
         """The rows that an operation has added or changed, by number."""
 
@@ -126,14 +129,37 @@ class TableEdit:
         """Return what a cell says now."""
         if row in self._changed:
             return show_cell(self._changed[row].cell(column) or "")
-        return self._as_read.rows[row - 1].cell(column - 1)
+        return self._as_read.rows[row - 1].aligned(self._columns.count).cell(column - 1)
+
+    def _check_row(self, number: int) -> None:
+        """Refuse to change cells of a row that has more than there are columns (TABLE-9).
+
+        Raises: InvalidArguments.
+        """
+        if number > len(self._as_read.rows):
+            return
+        row, width = self._as_read.rows[number - 1], self._columns.count
+        if row.is_overlong(width):
+            overlong = OverlongRow(self._line_of_table + HEAD_LINES + number - 1, row, width)
+            message = f"{overlong.describe()} Correct it first, with obsidian_edit_note."
+            raise InvalidArguments(message, line=overlong.line)
+
+    def _check_rows(self) -> None:
+        """Refuse to change the columns of rows that do not have these (TABLE-9).
+
+        Raises: InvalidArguments.
+        """
+        for number in check_each(self._rows.order()):
+            self._check_row(number)
 
     def set_cell(self, row: RowName, column: ColumnName, value: str) -> None:
         """Let a cell say something else.
 
         Raises: InvalidArguments, AmbiguousName.
         """
-        line = self._line(self._row_names.find(row))
+        number = self._row_names.find(row)
+        self._check_row(number)
+        line = self._line(number)
         column_number = self._column_names.find(column)
         delimiter = (self._delimiters.cell(column_number) or "").strip()
         to_right = delimiter.endswith(":") and not delimiter.startswith(":")
@@ -147,7 +173,8 @@ class TableEdit:
         `values` are by header, or in the order of the columns.
         """
         texts = self._values_by_column(values)
-        line = _TableLine(Row(self._header.written.lead, (), self._header.written.tail), 0)
+        header, prefix = self._header.written, self._delimiters.written.prefix
+        line = _TableLine(Row(header.lead, (), header.tail, prefix), 0)
         for column in self._columns.order():
             blank = " " * len(self._header.cell(column) or "")
             line.put(column, _pad(blank, texts.get(column, "")))
@@ -215,6 +242,7 @@ class TableEdit:
 
         Raises: InvalidArguments.
         """
+        self._check_rows()
         column = self._columns.add(at)
         self._column_names.set_new(column, name.strip())
         blank = " " * (len(name) + 2)
@@ -236,6 +264,7 @@ class TableEdit:
         if self._columns.size == 1:
             message = "The last column of a table cannot be removed."
             raise InvalidArguments(message, argument="column")
+        self._check_rows()
         self._columns.remove(number)
 
     def move_column(self, column: ColumnName, at: int) -> None:
@@ -243,7 +272,9 @@ class TableEdit:
 
         Raises: InvalidArguments.
         """
-        self._columns.move(self._column_names.find(column), at)
+        number = self._column_names.find(column)
+        self._check_rows()
+        self._columns.move(number, at)
 
     def rename_column(self, column: ColumnName, to: str) -> None:
         """Let a column have another header.
@@ -257,8 +288,7 @@ class TableEdit:
 
 def _escape(value: str) -> str:
     """Return a value as a cell can hold it: pipes escaped, lines parted by `<br>`."""
-    value = "<br>".join(value.strip().splitlines())
-    return re.sub(r"(\\.)|\|", lambda mark: mark[1] or "\\|", value)
+    return escape_pipes("<br>".join(value.strip().splitlines()))
 
 
 def _pad(cell: str, value: str, *, to_right: bool = False) -> str:

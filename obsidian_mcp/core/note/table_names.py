@@ -45,21 +45,37 @@ def _check_is_there(places: Places, number: int, noun: str) -> int:
     return number
 
 
+def _only(numbers: Sequence[int], name: str) -> int:
+    """Return the number of the one column of a name.
+
+    Raises: AmbiguousName with the numbers of several.
+    """
+    if len(numbers) == 1:
+        return numbers[0]
+    called = "have no name" if not name.strip() else f"are called {name.strip()!r}"
+    listed = ", ".join(map(str, numbers[:CHOICES_SHOWN]))
+    raise AmbiguousName(
+        f"{len(numbers)} columns {called}: {listed}. Give the number of the one you mean.",
+        columns=list(numbers[:CHOICES_SHOWN]),
+    )
+
+
 class ColumnNames:
     """The numbers of columns by their headers.
 
-    The first of equal headers counts; one in other case, where no header has the very letters.
+    A header in other case counts where no header has the very letters. A name that several headers
+    have is refused with their numbers.
     """
 
     def __init__(self, headers: Sequence[str], places: Places) -> None:
         """`headers` are those of the table as it was read."""
         self._headers = headers
         self._places = places
-        self._exact: dict[str, int] = {}
-        self._folded: dict[str, int] = {}
+        self._exact: dict[str, list[int]] = {}
+        self._folded: dict[str, list[int]] = {}
         for number, header in enumerate(headers, 1):
-            self._exact.setdefault(header, number)
-            self._folded.setdefault(header.casefold(), number)
+            self._exact.setdefault(header, []).append(number)
+            self._folded.setdefault(header.casefold(), []).append(number)
         self._new_headers: dict[int, str] = {}
 
     def set_new(self, number: int, header: str) -> None:
@@ -69,22 +85,26 @@ class ColumnNames:
     def find(self, name: ColumnName) -> int:
         """Return the number of a column that is in the table now.
 
-        Raises: InvalidArguments.
+        Raises: InvalidArguments, AmbiguousName.
         """
-        number = self._exact.get(name.strip()) if isinstance(name, str) else None
-        if isinstance(name, str) and (number is None or not self._places.has(number)):
-            number = self._find_new(name.strip()) or number
-        return _check_is_there(self._places, number or self.find_as_read(name), "column")
+        if isinstance(name, str):
+            text = name.strip()
+            present = [n for n in self._exact.get(text, ()) if self._places.has(n)]
+            number = _only(present, name) if present else self._find_new(text)
+            if number is not None:
+                return number
+        return _check_is_there(self._places, self.find_as_read(name), "column")
 
     def find_as_read(self, name: ColumnName) -> int:
         """Return the number of a column of the table as it was read.
 
-        Raises: InvalidArguments.
+        Raises: InvalidArguments, AmbiguousName.
         """
         number: int | None
         if isinstance(name, str):
             text = name.strip()
-            number = self._exact.get(text) or self._folded.get(text.casefold()) or _number_in(text)
+            equal = self._exact.get(text) or self._folded.get(text.casefold())
+            number = _only(equal, name) if equal else _number_in(text)
         else:
             number = name
         if number is None:
