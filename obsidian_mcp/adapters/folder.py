@@ -34,6 +34,7 @@ from .place import (
     check_absent,
     disconnected_error,
     is_link,
+    join_name,
     leads_elsewhere,
     long_path,
     make_folders,
@@ -87,7 +88,7 @@ class VaultFolder:
         is a link."""
         path = long_path(self.root)
         for part in parts:
-            path = os.path.join(path, part)
+            path = join_name(path, part)
             if part in ("", ".", "..") or is_link(path):
                 raise symbolic_link_error(disk)
         return path
@@ -119,7 +120,7 @@ class VaultFolder:
                 path = self._join_parts(folders, disk)
                 if make:
                     make_folders(path, disk)
-                yield DiskPlace(None, os.path.join(path, name))
+                yield DiskPlace(None, join_name(path, name))
         except OSError:
             self.check()
             raise

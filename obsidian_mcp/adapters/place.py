@@ -265,6 +265,18 @@ def symbolic_link_error(disk: str) -> PermissionDenied:
     )
 
 
+def join_name(folder: str, name: str) -> str:
+    """Return the path of a name in a folder.
+
+    On Windows a name such as `A: the plan` would lead to the folder of another drive (NAME-17): no
+    file has it.
+    Raises: FileNotFoundError.
+    """
+    if os.path.splitdrive(name)[0]:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    return os.path.join(folder, name)
+
+
 def below_file_error(disk: str) -> InvalidName:
     path = to_printable(disk)
     return InvalidName(

@@ -257,11 +257,22 @@ def read_arguments(
 
 
 def advice(parameters: Mapping[str, ToolParameter], arguments: Mapping[str, Any]) -> str:
-    """Return what to say of a call that failed and has text such as `null` where no value was
-    meant; mostly empty."""
-    meant = [name for name, value in arguments.items() if value in NO_VALUES and name in parameters]
+    """Return what to say of a call that failed and has text such as `null`, or a list of it, where
+    no value was meant; mostly empty (TOOL-30)."""
+    meant = [
+        name for name, value in arguments.items() if name in parameters and _is_no_value(value)
+    ]
     optional = [name for name in meant if not parameters[name].is_required]
     return f" If no value is meant, leave {' and '.join(optional)} out." if optional else ""
+
+
+def _is_no_value(value: Any) -> bool:
+    """Return whether a value says that there is none: `null`, `["null"]`, `[null]`."""
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        value = read_json(value)
+    if isinstance(value, list):
+        return bool(value) and all(item is None or _is_no_value(item) for item in value)
+    return value in NO_VALUES
 
 
 def read_json(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -24,7 +24,7 @@ from obsidian_mcp.core.vault.operation import (
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments
 
-from .arguments import Argument, DryRun, VaultName
+from .arguments import Argument, DryRun, VaultName, read_json
 from .offer import CONFIRM, PREFIX, offer_of
 from .outcome import Outcome
 from .paging import FILES_SHOWN, SHOWN_BYTES, first_of, json_size, shown_diff
@@ -36,6 +36,12 @@ if TYPE_CHECKING:
 MOST_CALLS = 100
 ANSWER_BYTES = 400
 """JSON of the answer of one call that is shown; of a longer one, only which note it is about."""
+TOOL_MEMBERS = ("tool", "tool_name", "toolName", "function")
+"""Members of a call that name its tool; so does `name` beside the arguments."""
+ARGUMENT_MEMBERS = ("arguments", "args", "params", "parameters", "input", "tool_input")
+"""Members of a call that hold its arguments."""
+ENVELOPE = ("type", "id")
+"""Members that models copy from the calls of their own interface."""
 NOT_IN_A_BATCH = ("obsidian_batch", "obsidian_undo")
 UNTRUE_LATER = ("etag", "change", "late")
 """Members of an answer that the calls behind it make untrue."""
@@ -125,30 +131,61 @@ def _apply_plan(vault: Vault, plan: str, calls: list[dict[str, Any]], *, dry_run
 
 
 def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[str, Any]]:
-    """Return the tool and the arguments of a call. Raises: InvalidArguments."""
-    name = given.get("tool")
-    arguments = given.get(
-        "arguments", {key: value for key, value in given.items() if key != "tool"}
-    )
+    """Return the tool and the arguments of a call, in any form in which models write calls
+    (BATCH-11). Raises: InvalidArguments."""
     usable = [
         entry.name
         for entry in offer_of(app.config).usable_entries().values()
         if not entry.read_only and not entry.needs_app and entry.name not in NOT_IN_A_BATCH
     ]
-    full_name = name if name in usable else f"{PREFIX}{name}"
-    if full_name not in usable:
+    given = _unwrap(given)
+    member, tool_name = _named_tool(given, usable)
+    if tool_name is None:
         known = ", ".join(tool.removeprefix(PREFIX) for tool in usable)
-        raise _call_error(number, f"{name!r} is no tool of a batch; these are: {known}")
-    named = TOOLS[full_name]
-    if not isinstance(arguments, dict):
-        raise _call_error(number, "its arguments must be an object")
-    if "arguments" in given and (others := given.keys() - {"tool", "arguments"}):
+        problem = f"{given.get('tool')!r} is no tool of a batch"
+        if not any(key in given for key in TOOL_MEMBERS):
+            problem = 'its member "tool" is missing, the name of a tool of a batch'
+        raise _call_error(number, f"{problem}; these are: {known}")
+    named = TOOLS[tool_name]
+    others = {key: value for key, value in given.items() if key != member}
+    holders = [key for key in ARGUMENT_MEMBERS if key in others and key not in named.parameters]
+    if not holders:
+        arguments: Any = others
+    elif surplus := sorted(others.keys() - {holders[0], *ENVELOPE}):
         raise _call_error(
-            number, f"{', '.join(sorted(others))} stands beside 'arguments' and belongs into it"
+            number, f"{', '.join(surplus)} stands beside {holders[0]!r} and belongs into it"
         )
+    else:
+        arguments = read_json(others[holders[0]])
+    if not isinstance(arguments, dict):
+        raise _call_error(number, f"its {holders[0]} must be an object")
     if arguments.get("vault") or arguments.get("dry_run"):
         raise _call_error(number, "vault and dry_run are arguments of the batch")
     return named, arguments
+
+
+def _unwrap(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a call without the message that it is in: one of MCP, or a function of OpenAI."""
+    if given.get("method") == "tools/call" and isinstance(given.get("params"), dict):
+        return dict(given["params"])
+    return dict(given["function"]) if isinstance(given.get("function"), dict) else given
+
+
+def _named_tool(given: Mapping[str, Any], usable: Collection[str]) -> tuple[str, str | None]:
+    """Return the member of a call that names its tool, and the tool's whole name.
+
+    `name` is that member only in a call without another one, and with a member that holds the
+    arguments: else it is the name of a note.
+    """
+    members = [key for key in TOOL_MEMBERS if key in given]
+    if not members and "name" in given and any(key in given for key in ARGUMENT_MEMBERS):
+        members = ["name"]
+    for member in members:
+        written = str(given[member]).rpartition("__")[2].replace("-", "_")
+        for name in (written, f"{PREFIX}{written}"):
+            if name in usable:
+                return member, name
+    return "", None
 
 
 def _call_error(number: int, problem: str) -> InvalidArguments:

@@ -211,6 +211,27 @@ def test_an_error_says_what_is_allowed_in_one_sentence(app: App, given: dict[str
         call(app, "obsidian_list_files", {"recursive": 2})
 
 
+@pytest.mark.parametrize("names", [["null"], ["None", "undefined"], [None], '["null"]', "[null]"], ids=str)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "argument"),
+    [
+        ("obsidian_read_note", {}, "names"),
+        ("obsidian_read_note", {"name": "Alpha"}, "names"),
+        ("obsidian_update_task", {"name": "Alpha", "line": 1}, "depends_on"),
+    ],
+)
+def test_a_failure_over_a_list_that_means_no_value_says_to_leave_the_argument_out(
+    app: App, tool: str, arguments: dict[str, Any], argument: str, names: Any
+) -> None:
+    """TOOL-30"""
+    with pytest.raises(AppError) as failure:
+        call(app, tool, {**arguments, argument: names})
+    assert failure.value.message.endswith(f" If no value is meant, leave {argument} out.")
+    calls = [{"tool": "update_task", "name": "Alpha", "line": 1, "depends_on": names}]
+    with pytest.raises(AppError, match=r"leave depends_on out\."):
+        call(app, "obsidian_batch", {"calls": calls})
+
+
 @pytest.mark.parametrize("text", NO_VALUES)
 @pytest.mark.parametrize(
     ("tool", "arguments", "argument"),

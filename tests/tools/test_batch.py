@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from collections.abc import Iterator
@@ -109,7 +110,10 @@ def test_a_call_that_fails_is_named_and_nothing_has_changed(app: App, basic: Pat
         ([{"tool": "undo", "arguments": {}}], "'undo' is no tool of a batch"),
         ([{"tool": "delete_note", "arguments": {}, "name": "Alpha"}], "name stands beside 'arguments'"),
         ([{"tool": "edit_note", "name": "Alpha"}], "Missing required argument: operation"),
-        ([{"name": "Alpha"}], "None is no tool of a batch"),
+        (
+            [{"name": "Alpha"}],
+            'Call 1: its member "tool" is missing, .*; these are: create_note',
+        ),
         ([{"tool": "edit_note", "arguments": "x"}], "its arguments must be an object"),
         ([{"tool": "edit_note", "arguments": {"name": "Alpha", "dry_run": True}}], "arguments of the batch"),
     ],
@@ -118,6 +122,68 @@ def test_what_is_no_batch_is_refused_with_the_call(app: App, given: Any, said: s
     """BATCH-04"""
     with pytest.raises(InvalidArguments, match=said):
         run(app, "batch", calls=given)
+
+
+ARGUMENTS = {"name": "Alpha", "operation": "append", "content": "Lamp."}
+WRITTEN = json.dumps(ARGUMENTS)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"tool": "edit_note", "arguments": ARGUMENTS},
+        {"tool": "obsidian_edit_note", "args": ARGUMENTS},
+        {"tool": "edit_note", "params": ARGUMENTS},
+        {"tool": "edit_note", "parameters": ARGUMENTS},
+        {"tool": "edit_note", "input": ARGUMENTS},
+        {"tool": "edit_note", "arguments": WRITTEN},
+        {"tool": "edit_note", **ARGUMENTS},
+        {"tool": "mcp__obsidian__obsidian_edit_note", "arguments": ARGUMENTS},
+        {"tool": "edit-note", "arguments": ARGUMENTS},
+        {"name": "edit_note", "arguments": ARGUMENTS},
+        {"name": "obsidian_edit_note", "input": ARGUMENTS},
+        {"name": "edit_note", "args": WRITTEN},
+        {"tool_name": "edit_note", "args": ARGUMENTS},
+        {"type": "tool_use", "id": "toolu_1", "name": "edit_note", "input": ARGUMENTS},
+        {"id": "call_1", "type": "function", "function": {"name": "obsidian_edit_note", "arguments": WRITTEN}},
+        {"function": "edit_note", "arguments": ARGUMENTS},
+        {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "edit_note", "arguments": ARGUMENTS}},
+    ],
+    ids=",".join,
+)
+def test_a_call_is_read_in_every_form_in_which_models_write_calls(app: App, basic: Path, given: dict[str, Any]) -> None:
+    """BATCH-11"""
+    before = contents(basic)
+    assert "+Lamp." in run(app, "batch", calls=[given, given], dry_run=True)["diff"]
+    assert contents(basic) == before
+    assert run(app, "batch", calls=[given])["changed"] == ["Projects/Alpha.md"]
+    assert contents(basic)["Projects/Alpha.md"].endswith(b"Lamp.\n")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tool": "edit_note", "args": ARGUMENTS, "name": "Alpha"}, "name stands beside 'args' and belongs into it"),
+        ({"tool": "edit_note", "input": [1]}, "its input must be an object"),
+        ({"tool": "edit_note", "args": "{"}, "its args must be an object"),
+        ({"name": "Alpha", "arguments": ARGUMENTS}, 'its member "tool" is missing'),
+        ({"name": "edit_note", "content": "x"}, 'its member "tool" is missing'),
+        ({"tool": None, "arguments": ARGUMENTS}, "None is no tool of a batch"),
+        ({"function": {"name": "search", "arguments": "{}"}}, 'its member "tool" is missing'),
+        (
+            {"tool": "edit_note", "args": {"name": "Alpha", "vault": "x"}},
+            "vault and dry_run are arguments of the batch",
+        ),
+    ],
+)
+def test_a_call_in_no_such_form_is_refused_with_the_member_that_is_meant(
+    app: App, basic: Path, given: dict[str, Any], said: str
+) -> None:
+    """BATCH-11"""
+    before = contents(basic)
+    with pytest.raises(InvalidArguments, match=f"^Call 2: {said}"):
+        run(app, "batch", calls=[{"tool": "edit_note", **ARGUMENTS}, given])
+    assert contents(basic) == before
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(app: App, basic: Path) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ntpath
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName
+from obsidian_mcp.errors import AppError, InvalidArguments, InvalidName, NoteNotFound, PermissionDenied
 from obsidian_mcp.tools.registry import call
 from tests.system import can, needs
 
@@ -173,3 +176,74 @@ def test_a_status_that_would_break_the_line_or_the_checkbox_or_that_nobody_sees_
     with pytest.raises(InvalidArguments, match="status"):
         call(shared_app, "obsidian_update_task", {**arguments, "status": status})
     assert note.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "characters", "usable"),
+    [
+        ("A: the plan", "':' is not allowed", "A the plan 2"),
+        ('Why? "So": a|b', "'?', '\"', ':' and '|' are not allowed", "Why So a b"),
+        (
+            "Sub: one/Two* #3 [x]",
+            "'*' is not allowed on every system, and links cannot reach '#', '[' and ']'",
+            "Sub one/Two 3 x",
+        ),
+        ("Folder/Q: 1", "':' is not allowed", "Folder/Q 1"),
+        ("a\u2028b<c>", "'\\u2028', '<' and '>' are not allowed", "a b c"),
+        ("???", "'?' is not allowed", "Untitled"),
+        ("CON", "reserved device name", "CON_"),
+        ("Nul: x.", "':' is not allowed on every system. 'Nul: x..md' begins or ends", "Nul x"),
+        ("日" * 100, "303 bytes long", "日" * 84),
+    ],
+)
+def test_all_that_a_title_may_not_have_is_named_with_a_title_that_would_do(
+    opened: Opened, name: str, characters: str, usable: str
+) -> None:
+    """NAME-17"""
+    app = opened({"A the plan.md": "", "Folder/N.md": "# H\n\ntext\n", "U.md": ""})
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("create_note", {"name": name, "content": "x"}),
+        ("move_note", {"name": "U", "to": name}),
+        ("move_note", {"name": "U", "to": name, "dry_run": True}),
+        ("compose_notes", {"action": "extract", "name": "N", "part": "H", "into": name}),
+        ("batch", {"calls": [{"tool": "create_note", "name": name, "content": "x"}]}),
+    ]
+    for tool, arguments in calls:
+        with pytest.raises(InvalidName) as refused:
+            call(app, f"obsidian_{tool}", arguments)
+        message = refused.value.message
+        assert characters in message
+        assert f"{usable!r} would do." in message
+    assert call(app, "obsidian_create_note", {"name": usable, "content": "x"}).data["path"] == f"{usable}.md"
+
+
+@pytest.mark.parametrize("folder", ["F: one", "Folder/G? <two>"])
+def test_the_name_of_a_folder_is_refused_with_one_that_would_do(opened: Opened, folder: str) -> None:
+    """NAME-17"""
+    app = opened({"U.md": "", "Old/x.md": "", "Folder/y.md": ""})
+    usable = folder.replace(":", "").replace("?", "").replace("<", "").replace(">", "")
+    for arguments in ({"name": "U", "to": f"{folder}/"}, {"name": "Old/", "to": folder}):
+        with pytest.raises(InvalidName, match=f"'{usable}(/U)?' would do"):
+            call(app, "obsidian_move_note", arguments)
+
+
+def test_a_title_with_a_colon_that_is_not_there_is_not_found(opened: Opened) -> None:
+    """NAME-17"""
+    app = opened({"A the plan.md": ""})
+    with pytest.raises(NoteNotFound, match=r"Did you mean 'A the plan\.md'"):
+        call(app, "obsidian_read_note", {"name": "A: the plan"})
+    for drive in ("C:\\x", "C:/x", "c:x", "C:"):
+        with pytest.raises(PermissionDenied, match="drive letter"):
+            call(app, "obsidian_create_note", {"name": drive, "content": "x"})
+
+
+def test_no_name_leads_to_another_drive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NAME-17: as on Windows, whose `join` leaves the folder for a name with a drive"""
+    (tmp_path / "sub").mkdir()
+    monkeypatch.setattr(os.path, "splitdrive", ntpath.splitdrive)
+    folder = VaultFolder(tmp_path, relative_calls=False)
+    for disk in ("A: the plan.md", "sub/C:x.md", "C: y/x.md"):
+        with pytest.raises(FileNotFoundError), folder.place(disk):
+            pass
+    with folder.place("sub/x.md") as place:
+        assert place.name.endswith("x.md")

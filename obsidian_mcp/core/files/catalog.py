@@ -145,7 +145,12 @@ class Catalog(FileList):
         """Check the path of a new file or folder. Parts that exist, or that `source` has, which is
         moved there, may be named oddly. Raises: InvalidName."""
         existing = self.folders.longest_folder(path.rpartition("/")[0])
-        vault_path.check_creatable(path, f"{source}/{existing}", self._root_bytes)
+        vault_path.check_creatable(
+            path,
+            f"{source}/{existing}",
+            self._root_bytes,
+            is_taken=lambda usable: self.path_at(usable) is not None,
+        )
 
     def check_length(self, path: VaultPath) -> None:
         """Check the length of a path that a file gets with its folder. Raises: InvalidName."""

@@ -29,8 +29,8 @@ CHARACTERS_SHOWN = 60
 """Characters of a line in a message."""
 SETTINGS = "%% kanban:settings"
 """The first line of the comment in which the plugin keeps the settings of a board."""
-_LIMIT = re.compile(r"(.*?)\s*\(([0-9]+)\)", re.DOTALL)
-"""The title of a lane, and how many cards it should hold at most, as the plugin reads a heading."""
+LIMIT_DIGITS = 9
+"""No lane has a limit of more digits, and Python reads no number of 5 000."""
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _EMPHASIS = re.compile(r"(?<!\w)_+|_+(?!\w)")
 _ITEM = re.compile(r" {0,3}(?:[0-9]+)?[-*+.)](?:[ \t]|$)")
@@ -284,9 +284,15 @@ def _is_rule_of_archive(note: Note, sections: Sequence[Section], number: int) ->
 
 
 def _split_title(heading: str) -> tuple[str, int]:
+    """Return the title of a lane, and how many cards it should hold; 0 for any number.
+
+    So the plugin reads the heading: `Backlog (3)`.
+    """
     text = _BREAK.sub(" ", heading).strip()
-    limited = _LIMIT.fullmatch(text)
-    return (limited[1], int(limited[2])) if limited and limited[1] else (text, 0)
+    title, _, limit = text.removesuffix(")").rpartition("(")
+    if text.endswith(")") and limit.isdecimal() and limit.isascii() and title.strip():
+        return title.rstrip(), int(limit[:LIMIT_DIGITS])
+    return text, 0
 
 
 def _end_of_card(body: str, item: ListItem, end: int) -> int:

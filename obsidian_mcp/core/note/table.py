@@ -13,6 +13,8 @@ from obsidian_mcp.core.text.text import Span, split_lines, to_printable
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NotText, TextNotFound
 
 from . import sections
+from .elements import Region
+from .inline import read_inlines
 from .parser import Note, parse
 
 TABLES_SHOWN = 20
@@ -22,12 +24,7 @@ HEAD_LINES = 2
 OVERLONG_ROWS_SHOWN = 5
 CHARACTERS_SHOWN = 80
 """Characters of a row in a message."""
-_ONE_CELL = re.compile(
-    r"!?\[\[[^\[\]\n]*\]\]|(?<!`)(`+)(?!`)(?:[^`]|(?!\1(?!`))`+)+?(?<!`)\1(?!`)"
-    r"|(?<!\\)\$\$[^$]+\$\$|(?<![\\$])\$(?=[^\s$])[^$]*?(?<=[^\s\\])\$(?![0-9])"
-)
-"""A link, code or math: what a person writes as one thing, and a table splits at its pipes."""
-_DELIMITERS = re.compile(r"[ \t>*+\-0-9.)]*\|?(?:[ \t]*:?-+:?[ \t]*\|)+(?:[ \t]*:?-+:?)?[ \t\r]*")
+_DELIMITERS = re.compile(r"[ \t>]*+\|?+(?:[ \t]*+:?-++:?[ \t]*+\|)++(?:[ \t]*+:?-++:?)?[ \t\r]*+")
 _NUMBER = re.compile(r"[-+]?[\d., '_]*\d(?:[.,]\d+)?\s*%?")
 
 
@@ -68,11 +65,12 @@ class Row(NamedTuple):
         """
         if len(self.cells) <= width:
             return self
-        escaped = _ONE_CELL.sub(
-            lambda part: escape_pipes(part[0]),
-            self.line[len(self.prefix) :],
-        )
-        row = read_row(escaped, self.prefix)
+        text = self.line[len(self.prefix) :]
+        parts, copied_to = [], 0
+        for span in _whole_parts(text):
+            parts += [text[copied_to : span.start], escape_pipes(span.slice(text))]
+            copied_to = span.end
+        row = read_row("".join([*parts, text[copied_to:]]), self.prefix)
         return row if len(row.cells) == width else self
 
     def is_overlong(self, width: int) -> bool:
@@ -291,6 +289,21 @@ def read_row(line: str, prefix: str = "") -> Row:
 def escape_pipes(text: str) -> str:
     """Return a text as a cell can hold it: with its pipes escaped."""
     return re.sub(r"(\\.)|\|", lambda mark: mark[1] or "\\|", text)
+
+
+def _whole_parts(text: str) -> list[Span]:
+    """Return the links, code and math of a line: a person writes each as one thing.
+
+    None is in another, and they are in order.
+    """
+    elements = read_inlines(text, [Region(0, len(text))])
+    areas = [area.span for area in elements.areas if area.kind in ("code", "math")]
+    links = [link.span for link in elements.links]
+    spans: list[Span] = []
+    for span in sorted([*areas, *links, *elements.external_links]):
+        if not spans or span.start >= spans[-1].end:
+            spans.append(span)
+    return spans
 
 
 def show_cell(cell: str) -> str:

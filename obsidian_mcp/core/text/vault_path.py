@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NewType
 
 from obsidian_mcp.errors import InvalidName, PermissionDenied
@@ -47,9 +48,17 @@ Line ends of Unicode and characters that reverse the direction of writing are am
 with one of them looks like another name. So are what Unicode calls noncharacters, and halves of
 characters: the disks of macOS take neither, and no text can be exchanged with them.
 """
-_RESERVED = re.compile(r"(?i)^(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?$")
+_RESERVED = re.compile(r"^(?i:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?$")
+_UNUSABLE = re.compile(rf"{_FORBIDDEN.pattern}|{_RESERVED.pattern}|^ |[ .](?:\.md)?$")
+"""A name that has one of the faults of `_list_problems`, but for its length."""
 _LINK_BREAKING = re.compile(r"[#^\[\]|]|%%")
-_DRIVE = re.compile(r"^[A-Za-z]:")
+_DRIVE = re.compile(r"^[A-Za-z]:(?! )")
+"""A drive of Windows: `C:\\x`, `C:x`. A title such as `A: the plan` is none (NAME-17)."""
+_EXTENSION = re.compile(r"[A-Za-z0-9]{1,12}")
+UNTITLED = "Untitled"
+"""What a name is called of which no character is left."""
+PROBLEMS_SHOWN = 5
+MOST_NUMBERS = 100
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " "})
 
 
@@ -137,42 +146,93 @@ def check_length(path: VaultPath, above: int = 0) -> None:
         )
 
 
-def check_creatable(path: VaultPath, existing: str = "", above: int = 0) -> None:
+def check_creatable(
+    path: VaultPath,
+    existing: str = "",
+    above: int = 0,
+    is_taken: Callable[[VaultPath], bool] = lambda _: False,
+) -> None:
     """Refuse names that not every system can hold, so that a synced vault stays readable.
 
+    All that is wrong is named at once, with a path that would do and that no file has yet
+    (NAME-17).
     `existing` is a path whose parts exist already, so they may stay as they are (semantics 12).
     `above` as in `check_length`. Raises: InvalidName.
     """
     check_length(path, above)
-    new_parts = [part for part in path.split("/") if part not in existing.split("/")]
+    existing_parts = existing.split("/")
+    new_parts = [part for part in path.split("/") if part not in existing_parts]
     if len(new_parts) > MOST_NEW_FOLDERS:
         raise InvalidName(
             f"This path makes {len(new_parts) - 1:,} new folders, one in the other; "
             f"{MOST_NEW_FOLDERS} is the most. Use fewer.",
             path=path,
         )
-    for part in new_parts:
-        stem = part.removesuffix(NOTE_EXTENSION)
-        if forbidden := _FORBIDDEN.search(part):
-            raise InvalidName(
-                f"{part!r} cannot be a file name: {forbidden.group()!r} is not allowed on every "
-                "system. Leave it out.",
-                path=path,
-            )
-        if _RESERVED.match(part):
-            raise InvalidName(
-                f"{part!r} is a reserved device name on Windows. Choose another name.", path=path
-            )
-        if part.endswith((" ", ".")) or stem.endswith((" ", ".")) or part.startswith(" "):
-            raise InvalidName(
-                f"{part!r} begins or ends with a space or a dot. Remove it.", path=path
-            )
-        if len(part.encode()) > COMPONENT_BYTES:
-            raise InvalidName(
-                f"The name is {len(part.encode())} bytes long; {COMPONENT_BYTES} is the most a "
-                "disk takes. Shorten it.",
-                path=path,
-            )
+    problems: list[str] = []
+    for part in new_parts:  # nearly every name is right: no function is called for one
+        if _UNUSABLE.search(part) or len(part.encode("utf-8", "surrogatepass")) > COMPONENT_BYTES:
+            problems += _list_problems(part)
+    if not problems:
+        return
+    usable_parts = (
+        part if part in existing_parts else usable_name(part) for part in path.split("/")
+    )
+    usable = _free_path("/".join(usable_parts), is_taken)
+    sentences = " ".join(problems[:PROBLEMS_SHOWN])
+    raise InvalidName(
+        f"{sentences} {usable.removesuffix(NOTE_EXTENSION)!r} would do.", path=path, name=usable
+    )
+
+
+def _list_problems(part: str) -> list[str]:
+    """Return a sentence for each reason why a part of a path cannot be a new name."""
+    problems = []
+    stem = part.removesuffix(NOTE_EXTENSION)
+    if forbidden := sorted(set(_FORBIDDEN.findall(part)), key=part.index):
+        listed, verb = _list_characters(forbidden)
+        unlinked = sorted(set(_LINK_BREAKING.findall(part)) - {*forbidden}, key=part.index)
+        breaking = f", and links cannot reach {_list_characters(unlinked)[0]}" if unlinked else ""
+        reason = f"{listed} {verb} not allowed on every system{breaking}"
+        problems.append(f"{part!r} cannot be a file name: {reason}.")
+    if _RESERVED.match(part):
+        problems.append(f"{part!r} is a reserved device name on Windows.")
+    if part.endswith((" ", ".")) or stem.endswith((" ", ".")) or part.startswith(" "):
+        problems.append(f"{part!r} begins or ends with a space or a dot.")
+    length = len(part.encode("utf-8", "surrogatepass"))
+    if length > COMPONENT_BYTES:
+        problems.append(
+            f"The name is {length} bytes long; {COMPONENT_BYTES} is the most a disk takes."
+        )
+    return problems
+
+
+def _list_characters(characters: list[str]) -> tuple[str, str]:
+    """Return characters as a list in words, and the verb behind it."""
+    *first, last = map(repr, characters)
+    return (f"{', '.join(first)} and {last}", "are") if first else (last, "is")
+
+
+def usable_name(part: str) -> str:
+    """Return the name nearest to a part of a path that every system can hold (NAME-17).
+
+    The extension stays.
+    """
+    stem, dot, ending = part.rpartition(".")
+    has_extension = dot and stem.strip() and _EXTENSION.fullmatch(ending)
+    end = f".{ending}" if has_extension else ""
+    name = file_name_of(part.removesuffix(end)).lstrip(".").strip() or UNTITLED
+    if _RESERVED.match(name):
+        name = f"{name}_"
+    cut = name.encode()[: COMPONENT_BYTES - len(end)].decode(errors="ignore")
+    return cut.rstrip(" .") + end
+
+
+def _free_path(path: str, is_taken: Callable[[VaultPath], bool]) -> VaultPath:
+    """Return the path, with a number where files have it."""
+    end = len(path) - len(extension(path))
+    numbered = (f"{path[:end]} {number}{path[end:]}" for number in range(2, MOST_NUMBERS))
+    free = (VaultPath(entry) for entry in (path, *numbered) if not is_taken(VaultPath(entry)))
+    return next(free, VaultPath(path))
 
 
 def file_name_of(text: str) -> str:
