@@ -134,9 +134,12 @@ class AppAccess:
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
-    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11): by its files,
-    of which SAME_FILES must exist here, where there is no path or one of another computer, seen
-    from a container."""
+    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11).
+
+    A path that does not exist here belongs to another computer, as seen from a container. For such
+    a path, and for an empty one, the vaults are the same if SAME_FILES of the app's files exist
+    here.
+    """
     if path and Path(path).exists():
         return is_same_folder(path, folder)
     names = files()

@@ -28,8 +28,10 @@ Send = Callable[[ObsidianCommand], object]
 
 
 class AppFiles:
-    """`Changer` through the app, with the disk as fallback (APP-FILE rules); for the thread that
-    changes the vault."""
+    """`Changer` through the app, with the disk as fallback (APP-FILE rules).
+
+    The port documents the methods. Only the thread that changes the vault uses it.
+    """
 
     def __init__(
         self,

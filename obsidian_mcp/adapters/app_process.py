@@ -32,9 +32,12 @@ _ASAR = re.compile(r"(?i)[/\\]obsidian[/\\](resources[/\\])?(app|obsidian)\.asar
 
 
 def is_app(name: str, exe: str, cmdline: Sequence[str], platform: str) -> bool:
-    """Whether this process shows that the app runs on `platform` (of `sys.platform`): the app or an
-    Electron helper of it, and not its command, its binary that carries a command, or another
-    program. `exe` and `cmdline` may be empty."""
+    """Whether this process shows that the app is running on `platform` (of `sys.platform`).
+
+    `exe` and `cmdline` are empty if the system does not report them. True for the app itself and
+    for its Electron helpers; false for this program, for the `obsidian` command-line program, for
+    the app's own binary while it only carries a command, and for any other program of that name.
+    """
     program = exe or next(iter(cmdline), "").partition(" --")[0]
     program = program.removesuffix(" (deleted)")  # the file was replaced by an update (Linux)
     arguments = cmdline[1:]

@@ -40,8 +40,11 @@ class Program(Protocol):
 
 
 class AppTurns:
-    """One vault of the running app, for threads: one turn at a time reaches the app, its calls
-    share one limit of time, and what does not have the form of a success is an error (CMD-04)."""
+    """Turns with one vault of the running app, for threads: one at a time reaches the app.
+
+    The calls of a turn share one limit of time, and what does not have the form of a success is an
+    error (CMD-04): the command has no exit status that tells.
+    """
 
     def __init__(
         self,
@@ -123,9 +126,11 @@ class AppTurns:
 
     @contextmanager
     def _turn(self, limit: float | None = None) -> Iterator[None]:
-        """Reserve the vault for one operation, whose calls share one time limit of at most `limit`
-        seconds; the first turn checks which folder the vault is (CMD-11). Raises: OperationTimeout,
-        VaultNotFound."""
+        """Reserve the vault for one operation, whose calls share one limit of time.
+
+        It is at most `limit` seconds. The first turn checks which folder the vault is, so that no
+        other vault of that name is changed (CMD-11). Raises: OperationTimeout, VaultNotFound.
+        """
         allowed = self._timeout if limit is None else min(limit, self._timeout)
         if (ending := current_call.get().limit) is not None:
             allowed = min(allowed, ending.remaining)

@@ -1,6 +1,9 @@
-"""Write, move and trash the files of a vault on disk, atomically and never over another file
-(specs/files.md). The new file that replaces a note takes over its owner, group, mode, access
-control list, attributes and time of creation (FILE-01, FILE-02); Linux lets nobody set the last."""
+"""Writes, moves and trashes the files of a vault, atomically and never over another file.
+
+The rules are in specs/files.md. The new file that replaces a note takes over its owner, group,
+mode, access control list, attributes and time of creation (FILE-01, FILE-02); Linux lets nobody set
+the last.
+"""
 
 from __future__ import annotations
 

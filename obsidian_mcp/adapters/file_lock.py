@@ -13,9 +13,11 @@ milliseconds."""
 
 
 def acquire_lock(file: Path | str, patience: float = 0.0) -> contextlib.closing[sqlite3.Connection]:
-    """Return the lock of a file, which is made, held until it is closed or the process dies. It is
-    a lock of SQLite's, which is loaded anyway and knows each system. Raises: TimeoutError after
-    `patience` seconds, OSError."""
+    """Return the lock of a file, which is made; it is held until it is closed, or the process dies.
+
+    It is a lock of SQLite's, which is loaded anyway and knows each system. Raises: TimeoutError
+    after `patience` seconds, OSError.
+    """
     end = time.monotonic() + patience
     try:
         connection = sqlite3.connect(file, timeout=0, isolation_level=None)

@@ -11,8 +11,10 @@ COPYFILE_ACL_AND_XATTR = 0b101
 
 
 def take_over(source: int, target: int) -> None:
-    """Copy permissions, owner and attributes from the open file `source` to `target`, as far as the
-    system allows."""
+    """Copy permissions, owner and attributes from one open file to another.
+
+    As far as the system allows: only an administrator may give a file away.
+    """
     if sys.platform == "win32":  # `replace` does it
         return
     facts = os.fstat(source)
@@ -35,8 +37,10 @@ def take_over(source: int, target: int) -> None:
 
 
 def _take_over_attributes(source: int, target: int) -> None:
-    """The access control list is one of the attributes on Linux, and has a call of its own on
-    macOS."""
+    """Copy the attributes of one open file to another.
+
+    The access control list is one of them on Linux, and has a call of its own on macOS.
+    """
     if sys.platform == "darwin":
         import ctypes  # readers do without
 

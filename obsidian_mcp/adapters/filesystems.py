@@ -1,4 +1,4 @@
-"""Which file system a folder is on, and on which ones the system reports no changes of others."""
+"""Which file system a folder is on, and on which of them nobody reports what others change."""
 
 from __future__ import annotations
 

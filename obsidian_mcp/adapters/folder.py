@@ -1,5 +1,4 @@
-"""Read the files of a vault on disk, and nothing outside of it (specs/files.md; specs/safety.md
-SAFE-15, SAFE-16)."""
+"""Reads the files of a vault on disk, and nothing outside of it (FILE, SAFE-15, SAFE-16)."""
 
 from __future__ import annotations
 
@@ -55,9 +54,10 @@ def _disk_file(disk: str, facts: os.stat_result) -> DiskFile:
 
 
 class VaultFolder:
-    """The reading half of `Files` (core/files/ports.py, which documents the methods) below one
-    folder (FILE rules). Paths are raw relative paths as `scan` gave them or as `VaultPath` spells
-    them."""
+    """The reading half of `Files` below one folder; core/files/ports.py documents the methods.
+
+    Paths are raw relative paths, as `scan` gave them or as `VaultPath` spells them.
+    """
 
     def __init__(
         self,
@@ -95,11 +95,14 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def place(self, disk: str, *, make: bool = False) -> Iterator[DiskPlace]:
-        """Open the folders to a file one below the other, so that none of them can become a link
-        meanwhile; links are not followed (semantics 8.2). On systems without such calls (Windows)
-        every folder is checked instead. Raises: PermissionDenied; InvalidName if `make` is set and
-        one of the folders is a file; OSError, also for a folder that is not there unless `make` is
-        set; VaultNotFound instead of an OSError where the vault's disk is gone."""
+        """Open the folders to a file one below the other; links are not followed (semantics 8.2).
+
+        So none of them can become a link meanwhile. On systems without such calls (Windows) every
+        folder is checked instead. With `make` folders that are missing are made. Raises:
+        PermissionDenied; InvalidName if `make` is set and one of the folders is a file; OSError,
+        also for a folder that is not there unless `make` is set; VaultNotFound instead of an
+        OSError where the vault's disk is gone.
+        """
         *folders, name = disk.split("/")
         if name in ("", ".", ".."):
             raise symbolic_link_error(disk)
@@ -130,8 +133,10 @@ class VaultFolder:
 
     @contextlib.contextmanager
     def listing(self, disk: str) -> Iterator[Iterator[os.DirEntry[str]]]:
-        """List a folder that is no link; relative to the open folder it takes a tenth less time.
-        Raises: OSError."""
+        """List a folder that is no link. Raises: OSError.
+
+        Relative to the open folder it takes a tenth less time.
+        """
         path = os.path.join(long_path(self.root), *disk.split("/")) if disk else str(self.root)
         folder = os.open(path, FOLDER | NOFOLLOW) if self._relative_calls else None
         try:

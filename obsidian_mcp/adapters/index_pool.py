@@ -39,8 +39,11 @@ class WorkerPool(ProcessPoolExecutor):
         super().__init__(PROCESSES, spawn, begin_worker, (self._workers_end,))
 
     def end(self) -> None:
-        """End the processes without waiting: Python 3.11 would wait for ever for one started while
-        another died."""
+        """End the processes without waiting.
+
+        Python 3.11 would wait for ever, at its own end, for a process that it started while another
+        one died.
+        """
         self.shutdown(wait=False, cancel_futures=True)
         self._own_end.close()
 
@@ -51,15 +54,17 @@ _opened: dict[Path, Index] = {}
 
 @cache
 def _lower_priority(niceness: int) -> None:
-    """Do so once in a process."""
+    """Lower the priority of this process, once."""
     if niceness and hasattr(os, "nice"):
         os.nice(niceness)
 
 
 def store(root: Path, file: Path, batch: IndexBatch, niceness: int) -> list[FileEntry]:
-    """Store a batch of the vault at `root` in a worker process, from now on at this `niceness`;
-    return the files that were left out. Raises: Busy; Replaced, also if the index had to be moved
-    to another file."""
+    """Store a batch of the vault at `root` in a worker process; return the files left out.
+
+    The process has this `niceness` from then on. Raises: Busy; Replaced, also if the index had to
+    be moved to another file.
+    """
     _lower_priority(niceness)
     if file not in _opened:
         gc.freeze()

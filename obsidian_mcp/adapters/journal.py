@@ -1,6 +1,8 @@
-"""The journal of changes: a SQLite file in the user's state folder (specs/safety.md). A change is
-synced here before the first file is touched, and marked as done after the last; one that was cut
-off is rolled back."""
+"""The journal of changes: a SQLite file in the user's state folder (specs/safety.md).
+
+A change is synced here before the first file is touched, and marked as done after the last; one
+that was cut off is rolled back.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,10 @@ _PROCESS = os.urandom(8).hex()
 
 
 class SqliteJournal:
-    """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created;
-    for threads and processes."""
+    """`Journal` (core/files/ports.py, which documents the methods) in a folder, which is created.
+
+    Threads and processes may share it.
+    """
 
     def __init__(
         self,
@@ -74,8 +78,10 @@ class SqliteJournal:
         patience: float = LOCK_SECONDS,
         process: str = "",
     ) -> None:
-        """Open nothing yet: a vault can be read where no journal can be written. `process`: the
-        author of changes; this process where it is empty."""
+        """Open nothing yet: a vault can be read where no journal can be written.
+
+        `process` is the author of changes; this process where it is empty.
+        """
         self._folder = folder
         self._process = process or _PROCESS
         self._clock = clock

@@ -74,8 +74,12 @@ class ProgramRequest:
     """The answer is the same for every vault, so none is named."""
 
     def arguments(self, vault: str | None) -> list[str]:
-        """Return the argument list; every value stands behind its key. Raises: AppCommandFailed
-        with `reason="cannot_carry"` for a value that would not arrive as it is."""
+        """Return the argument list.
+
+        Every value stands behind its key, so none is read as a flag or as another parameter.
+        Raises: AppCommandFailed with `reason="cannot_carry"` for a value that would not arrive as
+        it is.
+        """
         for key, value in self.parameters.items():
             if not can_carry(value):
                 raise AppCommandFailed(

@@ -1,5 +1,7 @@
-"""One vault of the app through its official `obsidian` command: one call at a time, a limit for
-each turn, and answers that must have the form of a success (specs/obsidian-command.md)."""
+"""One vault of the app through its official `obsidian` command (specs/obsidian-command.md).
+
+`app_turns` makes the calls; here is what they are for.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +30,13 @@ _VALUE = re.compile(r"^=> ?", re.MULTILINE)
 
 
 class ObsidianCommand(AppTurns):
-    """One vault of the running app, for threads: one call at a time reaches the app. Every method
-    raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or
-    AppCommandFailed for an answer that it does not recognise or a value that does not arrive whole
-    (`can_carry`); with the path of a file also NoteNotFound and InvalidName."""
+    """One vault of the running app, for threads: one call at a time reaches the app.
+
+    Every method raises ObsidianNotRunning, VaultNotFound, OperationTimeout, PermissionDenied, or
+    AppCommandFailed for an answer that it does not recognise, silence included. A value that the
+    command would change on its way is refused, too (`obsidian_answer.can_carry`). Methods that take
+    the path of a file also raise NoteNotFound and InvalidName.
+    """
 
     # Notes
 
@@ -51,9 +56,13 @@ class ObsidianCommand(AppTurns):
         return False
 
     def create(self, path: str, content: str = "", *, overwrite: bool = False) -> None:
-        """Create a note whose text `can_carry`. Without `overwrite` an existing note is refused
-        before the call, and a `name 1.md` that the command makes all the same goes to the trash.
-        Raises: NoteExists, InvalidName."""
+        """Create a note whose text `can_carry`.
+
+        Without `overwrite` an existing note is refused before the call: the command would write
+        `name 1.md` instead. Where it does so nevertheless, because another program was faster or
+        the app does not know the note yet, that file goes to the trash. Raises: NoteExists,
+        InvalidName for a path that is no note's.
+        """
         target = vault_path.parse(path)
         if not vault_path.is_note(target):
             raise errors.InvalidName(

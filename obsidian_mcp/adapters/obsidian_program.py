@@ -148,9 +148,12 @@ def complete_environment(
     runtime_folder: str | None = None,
     temporary_folder: str | None = None,
 ) -> dict[str, str]:
-    """Return the environment with what the program needs to find the app's socket, which GUI
-    clients strip (PROG-02). What is set stays, but for ELECTRON_RUN_AS_NODE, which would make the
-    app's binary a JavaScript interpreter."""
+    """Return the environment with what the program needs to find the app's socket (PROG-02).
+
+    Clients with windows strip it. What is already set stays as it is. A client built on Electron
+    may pass ELECTRON_RUN_AS_NODE on, which would make the app's binary a JavaScript interpreter: it
+    is left out.
+    """
     if platform == "win32":
         needed = {"USERPROFILE": home, "USERNAME": user}
         if home:
@@ -215,8 +218,11 @@ def find_program(
     real_path: Callable[[str], str] = os.path.realpath,
 ) -> tuple[str, ...] | None:
     """Return the command that starts the `obsidian` program, None where there is none (PROG-01).
-    `configured` (OBSIDIAN_MCP_CLI): a path, a name on PATH, or a whole command. Raises:
-    AppCommandFailed if that is no program."""
+
+    `configured` is the value of OBSIDIAN_MCP_CLI: a path, a name on PATH, or a whole command, such
+    as `flatpak run md.obsidian.Obsidian`. Raises: AppCommandFailed when it names no program that
+    can be used.
+    """
 
     def is_ours(path: str) -> bool:
         return PureWindowsPath(real_path(path)).name == _OWN_NAME

@@ -96,8 +96,11 @@ _RETRY_SECONDS = 0.02
 def patiently(
     call: Callable[[], T], seconds: float = PATIENCE_SECONDS, place: DiskPlace | None = None
 ) -> T:
-    """Return what a call returns. Windows refuses it while another program has the file open, and
-    finds no file at the `place` of one that is being replaced (FILE-11)."""
+    """Return what a call returns; try it again where Windows refuses it (FILE-11).
+
+    It refuses while another program has the file open, and finds no file at the `place` of one that
+    is being replaced.
+    """
     begun = time.monotonic()
     while True:
         try:
@@ -142,9 +145,11 @@ place."""
 
 
 def real_path(folder: Path) -> Path:
-    """Return the path without links, as the disk spells it (SAFE-08): another spelling of the same
-    folder, which Windows and macOS take too, would get an index, a journal and locks of its own.
-    Windows gives the real one by itself."""
+    """Return the path of a folder without links, as the disk spells it (SAFE-08).
+
+    Another spelling of the same folder, which Windows and macOS take too, would get an index, a
+    journal and locks of its own. Windows gives the real one by itself.
+    """
     path = os.path.realpath(folder)
     if sys.platform == "darwin":
         import fcntl
@@ -161,8 +166,10 @@ def real_path(folder: Path) -> Path:
 
 
 def long_path(folder: Path) -> str:
-    """The absolute path in the form for which Windows has no limit of 260 characters; the app uses
-    it too (FILE-12)."""
+    """Return the absolute path in the form for which Windows has no limit of 260 characters.
+
+    The app uses it, too (FILE-12).
+    """
     path = str(folder)
     if os.name != "nt" or path.startswith("\\\\?\\"):
         return path
@@ -177,8 +184,10 @@ _NO_LINK = 4390
 
 
 def leads_elsewhere(facts: os.stat_result) -> bool:
-    """Whether a file is a symbolic link or a junction, which Windows and Python take for a
-    folder."""
+    """Whether a file is a symbolic link or a junction.
+
+    Windows and Python take a junction for a folder.
+    """
     return stat_module.S_ISLNK(facts.st_mode) or getattr(facts, "st_reparse_tag", 0) == _JUNCTION
 
 
@@ -195,8 +204,10 @@ def is_link(path: str) -> bool:
 
 
 class DiskPlace(NamedTuple):
-    """Where a file is: its name in an open folder, or its whole path where the system has no such
-    calls."""
+    """Where a file is: its name in an open folder.
+
+    Where the system has no calls relative to a folder, it is the whole path.
+    """
 
     folder: int | None
     name: str
@@ -278,6 +289,7 @@ def join_name(folder: str, name: str) -> str:
 
 
 def below_file_error(disk: str) -> InvalidName:
+    """Return the error for a folder that cannot be made, because a file is in its way."""
     path = to_printable(disk)
     return InvalidName(
         f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a "
@@ -288,6 +300,7 @@ def below_file_error(disk: str) -> InvalidName:
 
 
 def disconnected_error(root: Path) -> VaultNotFound:
+    """Return the error for a vault whose disk is gone."""
     return VaultNotFound(
         f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its "
         "drive or network "

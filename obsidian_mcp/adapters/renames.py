@@ -21,8 +21,10 @@ from .place import (
 
 
 def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> str:
-    """Create a synced file with `data` beside a place, with the metadata of the open file `like`;
-    return its name."""
+    """Create a synced file with `data` beside a place; return its name.
+
+    It has the metadata of the open file `like`, where one is given.
+    """
     name = place.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
@@ -42,8 +44,10 @@ def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> st
 
 
 def place_new(place: DiskPlace, temporary: str) -> None:
-    """Rename the synced file to its final name: link() and Windows' rename() refuse an existing
-    target."""
+    """Rename a synced file to its final name, which no file has.
+
+    link() and Windows' rename() refuse an existing target.
+    """
     if os.name == "nt":
         patiently(lambda: os.rename(temporary, place.name))
         return

@@ -1,6 +1,8 @@
-"""Finds what other programs change in a vault's folder: by watchdog, or by scans
-(specs/watching.md). The core calls `drain`, so that no answer is older than what the system had
-reported when the question came."""
+"""Finds what other programs change in a vault's folder: by watchdog, or by scans.
+
+The rules are in specs/watching.md. The core asks, so that no answer is older than what the system
+had reported when the question came.
+"""
 
 from __future__ import annotations
 
@@ -58,8 +60,10 @@ another's."""
 
 
 class Watcher:
-    """`Dirty` for one folder (WATCH rules). Until watchdog has started, and where it cannot, scans
-    find changes."""
+    """`Dirty` for one folder (WATCH rules).
+
+    Until watchdog has started, and where it cannot, scans find changes.
+    """
 
     def __init__(
         self,
@@ -109,8 +113,10 @@ class Watcher:
         return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
 
     def start(self) -> None:
-        """Begin to watch, or to watch anew, in a new thread, because a large folder takes a while.
-        Scans serve until then."""
+        """Begin to watch, or to watch anew, in a new thread: a large folder takes a while.
+
+        Scans serve until then.
+        """
         broken, self._observer, self._live = self._observer, None, False
         self._start_in_thread(broken)
 
@@ -264,8 +270,10 @@ class Watcher:
         self._notify()
 
     def report(self, path: str, *, is_folder: bool = False, goes: bool = False) -> None:
-        """Note that the file or folder at an absolute path may have changed; `goes`: a folder moved
-        or went."""
+        """Note that the file or folder at an absolute path may have changed.
+
+        `goes`: a folder moved or went.
+        """
         if goes and WATCHES_EACH_FOLDER:
             self._is_astray = True
         relative = relative_path(self.root, path)
@@ -341,8 +349,10 @@ def _end(observer: BaseObserver) -> None:
 
 
 def _check_room(observer: BaseObserver) -> None:
-    """Raises: OSError where no more folders are watched: of those below the vault's, watchdog
-    leaves out the rest."""
+    """Check that the system watches as many folders as there are.
+
+    Of those below the vault's, watchdog leaves out the rest without a word. Raises: OSError.
+    """
     if sys.platform == "linux":
         from watchdog.events import FileSystemEventHandler
 

@@ -46,8 +46,11 @@ class InFlight:
 
 
 class CallOrder:
-    """Starts writes one after another in the order of arrival, and reads, which never hold up a
-    write, side by side once the writes before them have ended. For the event loop's thread."""
+    """Starts the calls of one client so that they take effect in the order of arrival (TOOL-15).
+
+    Writes run one after another. Reads, which never hold up a write, run side by side once the
+    writes before them have ended. For the event loop's thread.
+    """
 
     SCOPE_KEY: Final = "obsidian_mcp.call_order"
     """Where the ASGI scope of a request keeps the order of its session."""

@@ -31,8 +31,11 @@ def sort_by_name(tools: Iterable[ToolDefinition]) -> list[ToolDefinition]:
 
 
 def stringify(value: Any) -> str:
-    """Return `JSON.stringify(deepSort(value))`: keys sorted by UTF-16 code units, then, as in every
-    JavaScript object, array indices first in numeric order; `__proto__` is lost."""
+    """Return `JSON.stringify(deepSort(value))`, where deepSort sorts the keys of every object.
+
+    Keys are sorted by UTF-16 code units; then, as in every JavaScript object, array indices come
+    first in numeric order, and `__proto__` is lost.
+    """
     match value:
         case None | bool() | str():
             return json_codec.encode(value, keeps_halves=True).decode()

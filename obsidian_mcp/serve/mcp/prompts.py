@@ -1,5 +1,7 @@
-"""Prompts and completion of their arguments (specs/prompts.md): one function is one prompt, its
-parameters are the arguments; the order is the one in which they are listed."""
+"""The prompts (specs/prompts.md): one function is one prompt, its parameters are the arguments.
+
+They are listed in the order of this file.
+"""
 
 from __future__ import annotations
 
@@ -60,8 +62,10 @@ def find(name: str) -> Prompt:
 
 
 def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
-    """Return a note between tags that name it; of a long one the beginning, and how to get the
-    rest."""
+    """Return a note between tags that name it.
+
+    Of a long one it is the beginning, and how to get the rest.
+    """
     body = to_printable(vault.read_text(entry).text.body)
     hidden_text_warnings(body, entry.path, app.hidden_text_reads.add)
     how = f"{len(body) - limit:,} more characters: obsidian_read_note with offset {limit}"

@@ -1,6 +1,8 @@
-"""MCP over the official SDK: the registry's tools, its errors and the contract's codes
-(specs/errors.md); and the question to a person before a change that the policy wants confirmed
-(specs/policy.md POL-04)."""
+"""MCP over the official SDK: the registry's tools, its errors, and the contract's codes.
+
+Here, too, is the question to a person before a change that the policy wants confirmed (POL-04). The
+rules are in specs/errors.md and specs/policy.md.
+"""
 
 from __future__ import annotations
 
@@ -87,8 +89,10 @@ class _ToolRequests:
 
 
 def build_server(app: App, offer: Offer | None = None) -> VaultServer:
-    """Return the server with the tools of the vaults, or those of an `offer`. Call
-    `subscriptions.close` of the result when serving ends."""
+    """Return the server with the tools of the vaults, or those of an `offer`.
+
+    Call `subscriptions.close` of the result when serving ends.
+    """
     subscriptions, resources, prompts = Subscriptions(app), Resources(app), Prompts(app)
     dispatcher = VaultDispatcher(app.config, lambda: app, offer)
 
@@ -148,9 +152,11 @@ async def call_with_consent(
     params: types.CallToolRequestParams,
     run: Callable[[Mapping[str, Any]], Awaitable[results.Result]],
 ) -> results.Result | types.InputRequiredResult:
-    """Run a tool call, after a yes where a person must agree first: clients of 2026-07-28 get the
-    question as the result and call again, older ones a request. Raises: ConfirmationRequired where
-    the client cannot ask, PermissionDenied after a no."""
+    """Run a tool call, after a yes where a person must agree first.
+
+    Clients of 2026-07-28 get the question as the result and call again, older ones a request.
+    Raises: ConfirmationRequired where the client cannot ask, PermissionDenied after a no.
+    """
     arguments = params.arguments or {}
     answered = (params.input_responses or {}).get(QUESTION)
     if isinstance(answered, types.ElicitResult):

@@ -106,8 +106,10 @@ class _CallInFlight:
 
 
 class Calls:
-    """The calls in flight, each with its thread, time limit and progress. The lock of the
-    conversation is held for every method but those that threads of calls run."""
+    """The calls in flight, each with its thread, time limit and progress.
+
+    The lock of the conversation is held for every method but those that threads of calls run.
+    """
 
     def __init__(
         self,

@@ -1,5 +1,4 @@
-"""One conversation with one client: its lines, what of them is in flight, and how it ends
-(specs/stdio.md)."""
+"""One conversation with one client over stdin and stdout (specs/stdio.md)."""
 
 from __future__ import annotations
 
@@ -38,8 +37,10 @@ given."""
 
 
 class Conversation:
-    """Reads lines, has them answered by the dispatcher or the SDK, and writes the answers; for any
-    thread: one lock guards everything, and `conclude` waits on it."""
+    """Reads a client's lines, has them answered, and writes the answers; for any thread.
+
+    One lock guards everything, and `conclude` waits on it.
+    """
 
     def __init__(
         self, dispatcher: Dispatcher, load: Callable[[], SdkServer], drain_timeout: float

@@ -1,6 +1,8 @@
-"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE-…). A thread reads;
-answers are written by the thread that made them as long as that cannot block, else by another: a
-hop costs a third of a small call."""
+"""This process's stdin and stdout: bytes in, lines out (specs/stdio.md, PIPE).
+
+A thread reads. Answers are written by the thread that made them as long as that cannot block, else
+by another: a hop costs a third of a small call.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ before it reads: a client that writes first and reads later must not come to a s
 
 
 class LineSplitter:
-    """Splits bytes into lines without ends, blank lines and a byte order mark; one over `limit`
-    bytes is None."""
+    """Splits bytes into lines without their ends.
+
+    Blank lines are dropped, and so is a byte order mark before the first one; a line over `limit`
+    bytes becomes None.
+    """
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -66,8 +71,10 @@ class LineSplitter:
 
 
 class Reader:
-    """Reads in a thread of its own: calls `on_data` with the bytes, and once with b"" at the end of
-    input."""
+    """Reads in a thread of its own, and calls `on_data` with the bytes.
+
+    At the end of input it does so once with b"".
+    """
 
     def __init__(
         self, fd: int, on_data: Callable[[bytes], None], output: int, on_hang_up: Callable[[], None]
