@@ -48,6 +48,9 @@ if TYPE_CHECKING:
         def asks(self) -> bool:
             """Whether a vault's policy wants some changes confirmed by a person."""
 
+        def is_only_one(self) -> bool:
+            """Whether there is one vault, beside which none can come."""
+
         def names(self) -> list[str]:
             """Names as `get` takes them, the default first. Raises: VaultNotFound when there is
             none."""

@@ -131,6 +131,14 @@ def missing_packages() -> Sequence[str]:
     return embedding_model.missing_packages()
 
 
+def missing_media_packages() -> Sequence[str]:
+    """Return which packages of the extra `media` are not installed; none is imported."""
+    from importlib.util import find_spec
+
+    packages = {"pypdfium2": "pypdfium2", "PIL": "Pillow"}
+    return [name for module, name in packages.items() if find_spec(module) is None]
+
+
 def check_packages() -> None:
     """Raises: SemanticUnavailable where one of them is missing."""
     from obsidian_mcp.adapters import embedding_model

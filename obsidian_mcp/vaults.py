@@ -96,6 +96,10 @@ class FolderVaults:
     def names(self) -> list[str]:
         return list(self._folders())
 
+    def is_only_one(self) -> bool:
+        """Return whether the configuration names one vault, beside which none can come."""
+        return len(self._configured) == 1
+
     def get(self, name: str = "", *, listed: bool = True) -> Vault:
         folder = self._folder(name)
         if self._config.app.backend == "cli" and not self._builder.app.is_running():

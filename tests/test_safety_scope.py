@@ -63,7 +63,9 @@ def opened(root: Path) -> Iterator[Opened]:
 
 
 def files(app: App) -> set[str]:
-    return {file["path"] for file in call(app, "obsidian_list_files", {"recursive": True}).data["files"]}
+    return {
+        file["path"] for file in call(app, "obsidian_list_files", {"recursive": True, "details": True}).data["files"]
+    }
 
 
 QUESTIONS: list[tuple[str, dict[str, Any]]] = [

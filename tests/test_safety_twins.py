@@ -146,7 +146,7 @@ def test_history_and_undo_of_a_deleted_twin_are_those_of_its_exact_path(app: App
 
 def test_lists_search_and_a_new_index_keep_both(app: App) -> None:
     """NAME-09"""
-    listed = call(app, "obsidian_list_files", {"folder": "F"}).data["files"]
+    listed = call(app, "obsidian_list_files", {"folder": "F", "details": True}).data["files"]
     assert {file["path"] for file in listed} == set(TWINS)
     for query in ("twin", 'file:"\u00e9"', 'path:"F/e\u0301"'):
         for match in ("smart", "exact"):
@@ -232,7 +232,7 @@ def test_names_with_different_bytes_that_are_not_utf_8_are_files_of_their_own(ap
     """NAME-09"""
     for byte in (b"\xe8", b"\xe9"):
         Path(os.fsdecode(os.fsencode(root) + b"/caf" + byte + b".md")).write_bytes(b"byte " + byte.hex().encode())
-    paths = [file["path"] for file in call(app, "obsidian_list_files", {}).data["files"]]
+    paths = [file["path"] for file in call(app, "obsidian_list_files", {"details": True}).data["files"]]
     assert {"caf\ufffdE8.md", "caf\ufffdE9.md"} <= set(paths)
     for number in ("e8", "e9"):
         assert call(app, "obsidian_read_note", {"name": f"caf\ufffd{number.upper()}.md"}).text == f"byte {number}"

@@ -16,7 +16,7 @@ from obsidian_mcp.errors import NotShowable
 if TYPE_CHECKING:
     from PIL import Image
 
-INSTALL = f"Install it with: {install_command('media')}"
+INSTALL = f"Tell the user: {install_command('media')} installs it."
 MOST_PIXELS = 80_000_000
 """More would take too much memory (4 bytes each)."""
 QUALITIES = (85, 70, 50)

@@ -85,6 +85,7 @@ class VaultDispatcher(Dispatcher):
             has_app=not offer.has_app_tools or vaults.has_app(),
             asks=vaults.asks(),
             shows_views=offer.shows_views(peer_does=peer.shows_views),
+            has_one_vault=vaults.is_only_one(),
         )
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> Result:

@@ -17,7 +17,14 @@ from contextlib import closing
 from importlib import metadata
 from pathlib import Path
 
-from obsidian_mcp import __version__, compose, computer, policies, vault_builder
+from obsidian_mcp import (
+    __version__,
+    compose,
+    computer,
+    install_command,
+    policies,
+    vault_builder,
+)
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, PolicyInvalid
 
@@ -36,6 +43,7 @@ def examine(config: Config, system: System) -> Iterator[Finding]:
     yield from check_policy(config)
     yield from keys(config)
     yield from semantic(config)
+    yield media()
     yield from vaults(config, system)
     yield from check_watching(config)
     yield from app(system)
@@ -126,6 +134,20 @@ def keys(config: Config) -> Iterator[Finding]:
                 f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits")
             )
             yield Finding(f"API key {key.name}", "fine", opens)
+
+
+def media() -> Finding:
+    """Whether scanned pages and large images can be shown (ATT-13)."""
+    subject = "Images and PDFs"
+    if missing := computer.missing_media_packages():
+        return Finding(
+            subject,
+            "note",
+            "The text of PDFs is read. Scanned pages and large images are not shown: "
+            f"{' and '.join(missing)} are not installed.",
+            install_command("media"),
+        )
+    return Finding(subject, "fine", "text of PDFs, scanned pages and large images")
 
 
 def semantic(config: Config) -> Iterator[Finding]:

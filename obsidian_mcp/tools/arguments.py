@@ -133,7 +133,7 @@ class ToolParameter(NamedTuple):
         field = self.field
         members = {
             "default": None
-            if self.default in ("", False, [], {}) or self.name == "limit"
+            if self.default in ("", False, [], {}, *self.choices[:1]) or self.name == "limit"
             else self.default,
             "description": field.description or None,
             "enum": list(self.choices or field.suggested) or None,

@@ -15,6 +15,7 @@ from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note.headings import heading_for_link
 from obsidian_mcp.core.operations.new_file import plan_displacement
 from obsidian_mcp.core.operations.referrers import list_places
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import to_printable, write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, extension, name_key, parent
@@ -24,7 +25,7 @@ from obsidian_mcp.errors import InvalidArguments, InvalidName, NoteExists, NotSh
 
 from .arguments import Argument, Limit, Offset, VaultName
 from .outcome import DocumentAnswer, PictureAnswer
-from .paging import PAGE, page_of
+from .paging import PAGE, names_by_folder, page_of
 from .registry import tool
 
 IMAGE_BYTES = 700_000
@@ -52,8 +53,10 @@ class Attachment:
 
 @dataclass(frozen=True, slots=True)
 class Attachments:
-    attachments: list[Attachment]
     total: int
+    names: dict[str, list[str]] | None = None
+    """File names by folder; of a note `attachments`."""
+    attachments: list[Attachment] | None = None
     missing: list[str] | None = None
     """Embeds of the note that lead to no file."""
     next_offset: int | None = None
@@ -99,7 +102,11 @@ def attachments(
         if sought_name in (attachment.kind, "") or sought_name in name_key(attachment.path)
     ]
     page, following = page_of(embeds, offset, limit)
-    return Attachments(list(page), len(embeds), missing, following, incomplete)
+    names = None
+    if not note and not current_call.get().wants_all:
+        names = names_by_folder(attachment.path for attachment in page)
+    whole = list(page) if names is None else None
+    return Attachments(len(embeds), names, whole, missing, following, incomplete)
 
 
 def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:

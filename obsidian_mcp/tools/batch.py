@@ -70,14 +70,13 @@ def batch(
     app: App,
     calls: Annotated[
         list[dict[str, Any]],
-        Argument(description='Writing calls: [{"tool": "edit_note", "arguments": {…}}, …]'),
+        Argument(description='[{"tool": "edit_note", "arguments": {…}}, …]'),
     ] = [],  # noqa: B006  never changed
-    plan: Annotated[str, Argument(description="Instead: of a dry run")] = "",
+    plan: Annotated[str, Argument(description="Instead: a dry run's plan")] = "",
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Batch:
-    """Make several calls of writing tools as one change: all or none, one undo. Up to 100; a call
-    sees what earlier ones made."""
+    """Make up to 100 writing calls as one change, all or none; each sees what earlier ones made."""
     if plan:
         return _apply_plan(app.vaults.get(vault), plan, calls, dry_run=dry_run)
     if not 1 <= len(calls) <= MOST_CALLS:

@@ -145,7 +145,7 @@ def edit_canvas(
             "or label"
         ),
     ],
-    create: Annotated[bool, Argument(description="Make a missing canvas")] = False,
+    create: Annotated[bool, Argument(description="If it is missing")] = False,
     dry_run: DryRun = False,
     etag: Etag = "",
     vault: VaultName = "",

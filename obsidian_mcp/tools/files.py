@@ -12,13 +12,14 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import last_open_files
 from obsidian_mcp.core.files.spellings import normal_form
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.vault_path import TEXT_EXTENSIONS, is_note, name_key
 from obsidian_mcp.core.text.vault_path import extension as extension_of
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
 from .arguments import Argument, Limit, Offset, VaultName, VaultNames
-from .paging import page_of
+from .paging import names_by_folder, page_of
 from .registry import tool
 
 HASHED_BYTES = 1 << 20
@@ -38,9 +39,13 @@ class ListedFile:
 class FileListing:
     folder: str
     folders: list[str]
-    files: list[ListedFile]
+    """With `recursive`, only those without a file that matches."""
     total: int
     """Files that match, on all pages."""
+    names: dict[str, list[str]] | None = None
+    """File names by folder; of a list that is sorted otherwise `paths`, with `details` `files`."""
+    paths: list[str] | None = None
+    files: list[ListedFile] | None = None
     next_offset: int | None = None
     folders_total: int | None = None
     """Folders on all pages, where they are not all on this one."""
@@ -51,11 +56,12 @@ def list_files(
     app: App,
     folder: Annotated[str, Argument(description="Else the root")] = "",
     recursive: Annotated[bool, Argument(description="Subfolders too")] = False,
-    extension: Annotated[str, Argument(description="Such as md or pdf")] = "",
+    extension: Annotated[str, Argument(description="md, pdf …")] = "",
     sort: Annotated[
         Literal["name", "modified", "size", "opened"],
         Argument(description="modified: latest first; opened: only those"),
     ] = "name",
+    details: Annotated[bool, Argument(description="Also size, time, etag")] = False,
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -86,21 +92,27 @@ def list_files(
             (entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path]
         )
     page, following = page_of(files, offset, limit)
+    details = details or current_call.get().wants_all
     names = sorted(set(map(normal_form, folders)))
+    if recursive and not details:
+        named = {name_key(entry.path[len(prefix) :].partition("/")[0]) for entry in files}
+        names = [name for name in names if name_key(name) not in named]
     shown_folders, more_folders = page_of(names, offset, limit)
-    listed = [_list_folder(opened, entry) for entry in page]
-    folders_total = len(names) if len(shown_folders) < len(names) else None
+    paths = [str(entry.path) for entry in page]
+    is_by_name = not details and sort == "name"
     return FileListing(
         spelled,
         list(shown_folders),
-        listed,
         len(files),
+        names_by_folder(paths) if is_by_name else None,
+        None if details or is_by_name else paths,
+        [_describe_file(opened, entry) for entry in page] if details else None,
         following or more_folders,
-        folders_total=folders_total,
+        folders_total=len(names) if len(shown_folders) < len(names) else None,
     )
 
 
-def _list_folder(vault: Vault, entry: FileEntry) -> ListedFile:
+def _describe_file(vault: Vault, entry: FileEntry) -> ListedFile:
     etag = None
     if extension_of(entry.path) in TEXT_EXTENSIONS and entry.size <= HASHED_BYTES:
         with suppress(AppError):  # gone or unreadable since it was listed

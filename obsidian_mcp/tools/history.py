@@ -12,17 +12,22 @@ from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.diff import diff
-from obsidian_mcp.core.text.text import Text, to_printable
+from obsidian_mcp.core.text.fit import MARK, cut_text
+from obsidian_mcp.core.text.text import Text, byte_count, split_lines, to_printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
 
 from .arguments import Argument, Limit, Offset, VaultName
-from .paging import FILES_SHOWN, cut_diff, first_of, next_offset
+from .paging import FILES_SHOWN, first_of, next_offset
 from .registry import tool
 
 FILES_OF_A_CHANGE = 20
-DIFF_CHARACTERS = 20_000
+FILE_STARTS = ("--- a/", "moved ", "binary ")
+"""How the lines of the next file begin."""
+DIFF_BYTES = 4_096
+"""Of the difference of a change on one page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +54,8 @@ class History:
 @tool(title="History of changes")
 def history(
     app: App,
-    name: Annotated[str, Argument(description="Of this note only")] = "",
-    change: Annotated[int, Argument(description="This one with its diff", ge=0)] = 0,
+    name: Annotated[str, Argument(description="Of this note")] = "",
+    change: Annotated[int, Argument(description="With its diff", ge=0)] = 0,
     limit: Limit = 20,
     offset: Offset = 0,
     vault: VaultName = "",
@@ -58,9 +63,7 @@ def history(
     """List the changes made by these tools, latest first."""
     opened = app.vaults.get(vault)
     if change:
-        recorded = core_undo.recall(opened, change)
-        difference = cut_diff((_diff_of(opened, step) for step in recorded.steps), DIFF_CHARACTERS)
-        return History([_describe_change(opened, recorded)], 1, diff=to_printable(difference))
+        return _show_change(opened, core_undo.recall(opened, change), name, offset)
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
     changes, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
     return History(
@@ -68,6 +71,34 @@ def history(
         total,
         next_offset=next_offset(offset, limit, total),
     )
+
+
+def _show_change(vault: Vault, recorded: Recorded, name: str, offset: int) -> History:
+    """Return one change with a page of its difference, or of that of one file; pages are counted in
+    lines (TOOL-37)."""
+    steps: Iterable[Step] = recorded.steps
+    if name:
+        disk, _ = _disk_of(vault, name)
+        steps = [step for step in recorded.steps if disk in (step.disk, step.target)]
+    described = [_describe_change(vault, recorded)]
+    if current_call.get().wants_all:
+        return History(described, 1, to_printable("".join(_diff_of(vault, step) for step in steps)))
+    lines: list[str] = []
+    size, position, is_more, head = 0, 0, False, ""
+    for line in (line for step in steps for line in split_lines(_diff_of(vault, step))):
+        position += 1
+        if position <= offset:
+            head = line if line.startswith("--- a/") else head
+            continue
+        if not lines and head and not line.startswith(FILE_STARTS):
+            lines.append(head)  # of the file that goes on
+        size += byte_count(line)
+        if lines and size > DIFF_BYTES:
+            is_more = True
+            break
+        lines.append(cut_text(line, DIFF_BYTES, f"{MARK}\n"))
+    following = position - 1 if is_more else None
+    return History(described, 1, to_printable("".join(lines)), following)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +124,7 @@ def undo(
     ] = "neither",
     vault: VaultName = "",
 ) -> Undone:
-    """Take back a change: every file of it, byte for byte, or none."""
+    """Take back a change: every file, byte for byte, or none."""
     opened = app.vaults.get(vault)
     recorded, undoing, untouched = core_undo.undo(opened, change or None, wins)
     stays = {(step.disk, step.target) for step in untouched}

@@ -83,15 +83,19 @@ class UnlinkedMentions:
 @tool(title="Links of a note")
 def get_links(
     app: App,
-    name: Name,
+    name: Annotated[str, Argument(description="Note; none: the vault's broken links")] = "",
     unlinked: Annotated[bool, Argument(description="Instead: mentions without a link")] = False,
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultName = "",
-) -> Links | UnlinkedMentions:
+) -> Links | UnlinkedMentions | GraphAnswer:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and
-    its backlinks with their lines; or unlinked mentions."""
+    its backlinks with lines; or unlinked mentions."""
     opened = app.vaults.get(vault)
+    if not name.strip():
+        if unlinked:
+            raise InvalidArguments("unlinked needs name: the note.", argument="name")
+        return _list_broken(opened, None, limit, offset)
     if unlinked:
         return _list_unlinked(opened, name, limit, offset)
     entry = opened.find(name)

@@ -64,8 +64,8 @@ def create_note(
     ] = "",
     vault: VaultName = "",
 ) -> Created:
-    """Create (make) a new note, from a template with content behind it; its frontmatter and
-    properties merge into the template's. The name unique: is the minute."""
+    """Create (make) a new note, from a template with content behind it; frontmatter and properties
+    merge. The name unique: is the minute."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits  # what reading a note does without
     from obsidian_mcp.core.operations.new_file import create_file
@@ -234,12 +234,10 @@ def delete_note(
     app: App,
     name: Name,
     permanent: Annotated[bool, Argument(description="Do not use the trash")] = False,
-    attachments: Annotated[
-        bool, Argument(description="Also attachments used by nothing else")
-    ] = False,
+    attachments: Annotated[bool, Argument(description="Also those used by nothing else")] = False,
     vault: VaultName = "",
 ) -> Deleted:
-    """Delete a note or attachment: into the trash of the vault's settings. Links to it stay."""
+    """Delete a note or attachment, into the vault's trash. Links to it stay."""
     from obsidian_mcp.core.operations.stale_names import lost_bookmarks
     from obsidian_mcp.core.vault.operation import removal
 

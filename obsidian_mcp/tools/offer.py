@@ -44,6 +44,8 @@ PREFIX: Final = "obsidian_"
 CONFIRM: Final = "confirm"
 """Argument of every writing tool that says a person has agreed; listed only where the policy asks
 for it."""
+VAULT: Final = "vault"
+"""Argument of every tool that says which vault is meant; listed only where there are several."""
 RESEARCH: Final = "research"
 """The profile in which the HTTP server offers the tools of deep research instead of all others
 (TOOL-25)."""
@@ -51,7 +53,7 @@ CORE: Final = "search,read_note,list_files,create_note,edit_note,get_links"
 PROFILES: Final = {
     "core": CORE,
     "standard": f"{CORE},daily_note,list_tasks,update_task,edit_canvas,move_note,delete_note,"
-    "attachments,add_attachment,tags,rename_tag,set_properties,batch,history,undo",
+    "attachments,add_attachment,tags,rename_tag,set_properties,batch,history,undo,query,replace",
 }
 """The tools of profiles that have a name of their own."""
 
@@ -195,13 +197,19 @@ class Offer:
         entry = own.tools.get(name) or own.views.get(name) or self._other_entries().get(name)
         return entry is not None and not entry.read_only
 
-    def publish(self, *, has_app: bool, asks: bool, shows_views: bool) -> list[Mapping[str, Any]]:
+    def publish(
+        self, *, has_app: bool, asks: bool, shows_views: bool, has_one_vault: bool = False
+    ) -> list[Mapping[str, Any]]:
         """Return the entries of the answer to `tools/list`.
 
-        `asks`: the user's policy wants some changes confirmed.
+        `asks`: the user's policy wants some changes confirmed. `has_one_vault`: there is one, and
+        never another.
         """
         listed = self.list_entries(has_app=has_app, shows_views=shows_views)
-        return [_tell(entry, asks=asks, shows_views=shows_views) for entry in listed.values()]
+        return [
+            _tell(entry, asks=asks, shows_views=shows_views, has_one_vault=has_one_vault)
+            for entry in listed.values()
+        ]
 
     def _other_entries(self) -> dict[str, ToolEntry]:
         """Return the tools of other programs: those that one has registered, and with the profile
@@ -230,9 +238,17 @@ def _choose(names: str) -> Mapping[str, ToolEntry]:
     return {name: tools[name] for name in profile(names)}
 
 
-def _tell(entry: ToolEntry, *, asks: bool, shows_views: bool) -> Mapping[str, Any]:
-    """Return one entry of the answer to `tools/list`."""
+def _tell(
+    entry: ToolEntry, *, asks: bool, shows_views: bool, has_one_vault: bool
+) -> Mapping[str, Any]:
+    """Return one entry of the answer to `tools/list`. Where there is one vault, it goes without
+    saying which is meant (TOOL-34)."""
     told = published_entries()[entry.name] if entry.other is None else entry.other.published
+    if has_one_vault and entry.other is None and VAULT in told["inputSchema"]["properties"]:
+        schema = told["inputSchema"]
+        properties = {**schema["properties"]}
+        del properties[VAULT]
+        told = {**told, "inputSchema": {**schema, "properties": properties}}
     if asks and entry.takes_confirm:
         schema = told["inputSchema"]
         properties = {

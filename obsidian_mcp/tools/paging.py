@@ -74,6 +74,16 @@ def first_of(items: Sequence[T], limit: int) -> tuple[list[T], int | None]:
     return first, len(items) - len(first) or None
 
 
+def names_by_folder(paths: Iterable[str]) -> dict[str, list[str]]:
+    """Return file names by their folder, with `/` at its end: the shortest list of many paths
+    (TOOL-35). The root is `/`."""
+    names: dict[str, list[str]] = {}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        names.setdefault(f"{folder}/", []).append(name)
+    return names
+
+
 def take_fitting_items(items: Iterable[T], room: int = MOST_BYTES, least: int = 0) -> list[T]:
     """Return the first items whose JSON fits so many bytes, and at least `least` of them."""
     if current_call.get().wants_all:

@@ -38,7 +38,7 @@ def daily_note(
     app: App,
     date: Annotated[
         str, Argument(description="today, 2026-11-20, last monday, 2026-W47, Q4 …")
-    ] = "today",
+    ] = "",
     period: Annotated[
         Literal["daily", "weekly", "monthly", "quarterly", "yearly"],
         Argument(description="Kind of note"),
@@ -46,7 +46,7 @@ def daily_note(
     content: Annotated[str, Argument(description="Markdown to add")] = "",
     position: Annotated[Position, Argument(description="section: at its end")] = "append",
     section: Annotated[str, Argument(description="Heading, Parent#Child or ^block")] = "",
-    create: Annotated[bool, Argument(description="Make it even without content")] = False,
+    create: Annotated[bool, Argument(description="Also without content")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
     """Read the daily (weekly … yearly) note of a date, or add content to it, which makes a
@@ -65,7 +65,7 @@ def daily_note(
     note = PeriodicNotes(opened).open(
         "daily_note",
         ADJECTIVES[period],
-        date,
+        date or "today",
         change if content else None,
         create=create or bool(content),
     )

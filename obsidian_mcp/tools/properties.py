@@ -7,9 +7,11 @@ from functools import partial
 from itertools import islice
 from typing import Annotated, Any
 
+from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.note import parser as note
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
@@ -30,6 +32,15 @@ class ListedProperty:
 
 
 @dataclass(frozen=True, slots=True)
+class ValueCount:
+    value: Any
+    notes: int
+    """With this value, or with it in their list."""
+    path: str | None = None
+    """Of the only note."""
+
+
+@dataclass(frozen=True, slots=True)
 class Properties:
     path: str | None = None
     properties: dict[str, Any] | None = None
@@ -37,6 +48,10 @@ class Properties:
     """Which of them stand in the text as inline fields of Dataview, and not, or not only, in the
     frontmatter."""
     vault_properties: list[ListedProperty] | None = None
+    counts: list[ValueCount] | None = None
+    """The values of one property, those of most notes first."""
+    notes: int | None = None
+    """That have the property."""
     values: list[PropertyValue] | None = None
     total: int | None = None
     etag: str | None = None
@@ -52,14 +67,18 @@ def get_properties(
     name: Annotated[str, Argument(description="Note; else all")] = "",
     # the app calls it so
     property: Annotated[str, Argument(description="One property")] = "",  # noqa: A002
+    details: Annotated[bool, Argument(description="Each note's value")] = False,
     limit: Limit = 100,
     offset: Offset = 0,
     vault: VaultName = "",
 ) -> Properties:
     """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts,
-    or each note's value of one."""
+    or one's values."""
     opened = app.vaults.get(vault)
     if not name:
+        details = details or current_call.get().wants_all
+        if property and not details:
+            return _count_values(opened, property, limit, offset)
         return _list_of_vault(opened, property, limit, offset)
     entry = opened.find(name)
     content = opened.read_shown(entry)
@@ -121,6 +140,30 @@ def set_properties(
     plan = partial(bulk.plan_rewrites, opened, entries, change, "Setting properties")
     planned = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
     return changed_files(planned.rewritten, dry_run=dry_run, warnings=warnings)
+
+
+def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Properties:
+    property_uses = vault.graph.with_property(name)
+    paths_by_value: dict[str, list[str]] = {}
+    values: dict[str, Any] = {}
+    for use in property_uses.value:
+        for value in use.value if isinstance(use.value, list) and use.value else [use.value]:
+            key = json_codec.encode(value, str).decode()
+            values.setdefault(key, value)
+            paths_by_value.setdefault(key, []).append(str(use.path))
+    order = sorted(paths_by_value, key=lambda key: (-len(set(paths_by_value[key])), key.lower()))
+    counts = []
+    for key in order[offset : offset + limit]:
+        paths = list(dict.fromkeys(paths_by_value[key]))
+        counts.append(ValueCount(values[key], len(paths), paths[0] if len(paths) == 1 else None))
+    counts = counts[: count_rows(counts)]
+    return Properties(
+        counts=counts,
+        notes=len(property_uses.value),
+        total=len(order),
+        next_offset=next_offset(offset, len(counts), len(order)),
+        incomplete=property_uses.notice,
+    )
 
 
 def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:

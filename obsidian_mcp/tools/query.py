@@ -41,7 +41,7 @@ def query(
     language: Annotated[
         Literal["", "base", "dataview", "tasks", "table"], Argument(description="Of the query")
     ] = "",
-    view: Annotated[str, Argument(description="View of a base; else the first")] = "",
+    view: Annotated[str, Argument(description="Of a base; else the first")] = "",
     this: Annotated[str, Argument(description="Note of the query; alone: all its queries")] = "",
     section: TableSection = "",
     table_number: TableNumber = 0,
@@ -49,8 +49,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases, Dataview or Tasks query and get rows, groups and summaries. With
-    language=table it is a base over the rows of a Markdown table in the note `this`."""
+    """Run an Obsidian Bases, Dataview or Tasks query: rows, groups, summaries. language=table: a
+    base over a Markdown table in the note `this`."""
     opened = app.vaults.get(vault)
     note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)

@@ -55,8 +55,8 @@ def read_note(
     offset: Annotated[int, Argument(description="next_offset", ge=0)] = 0,
     vault: VaultName = "",
 ) -> DocumentAnswer:
-    """Read (open) a note: a JSON line with path and etag, then the text exactly as in the file,
-    long ones in pages. The names daily:today and random: work too."""
+    """Read (open) a note: a JSON line with path and etag, then the text as in the file, long
+    ones in pages. Names daily:today and random: work too."""
     opened = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
         raise InvalidArguments("Give either name or names.", argument="name")

@@ -122,6 +122,8 @@ class Tool:
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
             data |= change_made(made[-1], given, data) | data
+        if self.read_only and not record.wants_all:
+            data |= _say_what_fits(read, data)
         if planned and self.enveloped and not record.wants_all:
             data |= self._keep_plan(app, given, planned[-1])
         text = result.text if isinstance(result, DocumentAnswer) else None
@@ -202,6 +204,21 @@ class Tool:
             is_registered=self.is_registered,
             other=self,
         )
+
+
+def _say_what_fits(arguments: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, str]:
+    """Say of a page that is shorter than asked for how much of it fits, and how to go on
+    (TOOL-36)."""
+    following, limit = data.get("next_offset"), arguments.get("limit")
+    if not isinstance(following, int) or not limit:
+        return {}
+    count = following - arguments.get("offset", 0)
+    if not 0 < count < limit:
+        return {}
+    total = data.get("group_count", data.get("total"))
+    of_all = f" of {total:,}" if isinstance(total, int) and total >= following else ""
+    more = " show=paths fits more." if arguments.get("show") in ("lines", "passages") else ""
+    return {"shown": f"{count:,}{of_all}: more do not fit one answer. Go on at next_offset.{more}"}
 
 
 def _other_vaults(app: App) -> str:

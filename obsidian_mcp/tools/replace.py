@@ -31,10 +31,8 @@ _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
 @tool(title="Replace in notes", writes=True, destructive=True)
 def replace(
     app: App,
-    find: Annotated[str, Argument(description="Exact text, or a JavaScript regex", min_length=1)],
-    content: Annotated[
-        str, Argument(description="What takes its place; $1: first group of a regex")
-    ],
+    find: Annotated[str, Argument(description="Text, or a JavaScript regex", min_length=1)],
+    content: Annotated[str, Argument(description="New text; $1: first group of a regex")],
     regex: Annotated[bool, Argument(description="find is a regex")] = False,
     ignore_case: Annotated[bool, Argument(description="Any case")] = False,
     # the default is never changed

@@ -31,8 +31,15 @@ from .registry import tool
 
 EVERYTHING = '""'
 """The query that every note matches."""
+LATEST_FIRST = "modified desc"
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*+"?')
 _names_operator_or_property = re.compile(r"[:\[]").search
+_names_other_operator = re.compile(
+    r"(?:^|[\s(-])(?:is|has|type|[a-z]*link[a-z]*|created|modified"
+    r"|updated|before|after|since|sort|alias):\S",
+    re.IGNORECASE,
+).search
+"""Finds operators of other programs, whose words may be found as text."""
 _OTHERS_OPERATOR = re.compile(r"(?<!\S)(?:AND|NOT)(?=\s+\S)")
 WORDS_HERE = (
     "AND and NOT are words in a query, no operators: -term excludes a term, and all others are "
@@ -44,26 +51,26 @@ WORDS_HERE = (
 def search(
     app: App,
     query: Annotated[
-        str,
+        str | None,
         Argument(
             description='1 to 3 distinctive words; if weak, retry with synonyms. "phrase", '
             "/regex/, OR, -not, (group), file: path: content: tag: line:() section:() task-todo: "
             '[property:"exact value"] [due:<next month]'
         ),
-    ],
+    ] = None,
     match: Annotated[
         MatchMode, Argument(description="smart: also word forms, accents, typos, synonyms")
     ] = "smart",
-    folder: Annotated[str, Argument(description="Notes below this folder")] = "",
+    folder: Annotated[str, Argument(description="Below this folder")] = "",
     modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",
     modified_before: Annotated[str, Argument(description="Likewise")] = "",
     sort: Annotated[
-        str, Argument(description="modified, name, path, tag or a property; then asc or desc")
+        str, Argument(description="modified, name, path, tag, a property; asc or desc")
     ] = "",
     group: Annotated[str, Argument(description="folder, tag, modified or a property")] = "",
     limit: Limit = 20,
     offset: Offset = 0,
-    snippets: Annotated[int, Argument(description="Lines shown per note", ge=0, le=10)] = SNIPPETS,
+    snippets: Annotated[int, Argument(description="Lines per note", ge=0, le=10)] = SNIPPETS,
     show: Annotated[
         Literal["lines", "passages", "paths"], Argument(description="passages: paragraphs to quote")
     ] = "lines",
@@ -72,12 +79,15 @@ def search(
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
     opened = app.vaults.get(vault)
+    query = query or ""
     if name and (folder or group or sort):
         raise InvalidArguments(
             "name is one note: folder, sort and group are for many.", argument="name"
         )
     is_narrowed = any((folder, modified_after, modified_before, sort, group))
     everything = (is_narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
+    is_about_times = everything and bool(modified_after or modified_before) and not group.strip()
+    sort_by = sort.strip() or (LATEST_FIRST if is_about_times else "")
     remark = WORDS_HERE if _OTHERS_OPERATOR.search(_QUOTED.sub("", query)) else ""
     request = Request(
         EVERYTHING if everything else parser.with_days(query, lambda: opened.calendar.today),
@@ -88,7 +98,7 @@ def search(
         0 if show == "paths" else snippets,
         _time("modified_after", modified_after),
         _time("modified_before", modified_before),
-        order(sort) if sort.strip() else None,
+        order(sort_by) if sort_by else None,
         opened.find(name).path if name else None,
         show == "passages",
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
@@ -98,10 +108,12 @@ def search(
     hits = opened.search.find(request, named, by)
     if not hits.total and request.folder is not None:
         opened.folders.describe_folder(request.folder)
-    if (not hits.total or hits.widened) and _names_operator_or_property(query):
+    is_weak = not hits.total or hits.widened is not None
+    if _names_operator_or_property(query) if is_weak else _names_other_operator(query):
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 
-        hits.note = hits.note or advise(opened, request.query) or None
+        advice = advise(opened, request.query, finds_nothing=is_weak)
+        hits.note = hits.note or advice or None
     if not hits.total:
         hits.note = hits.note or _explain_exclusion(opened, request.folder)
     if remark:

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.text.call import current_call
 
 from .arguments import Argument, DryRun, Limit, Offset, VaultName, VaultNames
-from .paging import LINES_SHOWN, ChangedFiles, changed_files, first_of, page_of
+from .paging import ChangedFiles, changed_files, first_of, page_of
 from .registry import tool
+
+LINES_OF_A_NOTE = 5
+"""Lines with the tag that a list of notes names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,8 @@ class ListedTag:
 @dataclass(frozen=True, slots=True)
 class TaggedNote:
     path: str
-    tags: list[str]
+    tags: list[str] | None = None
+    """Where they are not just the one that was asked for."""
     lines: list[int] | None = None
     more_lines: int | None = None
 
@@ -51,12 +56,15 @@ def tags(
     if tag:
         occurrences = opened.graph.files_with_tag(tag)
         page, following = page_of(occurrences.value, offset, limit)
-        notes = []
+        notes, wants_all = [], current_call.get().wants_all
         for file in page:
             names = list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags))
             numbers = sorted({fact.line + 1 for fact in file.tags if fact.line is not None})
-            lines, more_lines = first_of(numbers, LINES_SHOWN)
-            notes.append(TaggedNote(file.path, names, lines or None, more_lines))
+            lines, more_lines = first_of(numbers, LINES_OF_A_NOTE)
+            is_plain = names == [f"#{tag.removeprefix('#')}"] and not wants_all
+            notes.append(
+                TaggedNote(file.path, None if is_plain else names, lines or None, more_lines)
+            )
         return Tags(
             len(occurrences.value),
             notes=notes,

@@ -44,13 +44,13 @@ def list_tasks(
     cancelled: Annotated[str, Argument(description="As due")] = "",
     happens: Annotated[str, Argument(description="start, scheduled or due")] = "",
     priority: Annotated[str, Argument(description="high, above none, not low …")] = "",
-    tag: Annotated[str, Argument(description="With those below it")] = "",
+    tag: Annotated[str, Argument(description="Or one below")] = "",
     folder: Annotated[str, Argument(description="Below this folder")] = "",
     note: Annotated[str, Argument(description="Of this note")] = "",
     heading: Annotated[str, Argument(description="Part of its heading")] = "",
     text: Annotated[str, Argument(description="Part of its text")] = "",
     blocked: Annotated[bool | None, Argument(description="Waiting for an open task")] = None,
-    query: Annotated[str, Argument(description="Also lines of a Tasks query")] = "",
+    query: Annotated[str, Argument(description="Lines of a Tasks query")] = "",
     limit: Limit = 50,
     offset: Offset = 0,
     vault: VaultNames = "",
@@ -122,8 +122,7 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete (tick off), change or add one task, as the Tasks plugin would: a recurring one gets
-    its next occurrence."""
+    """Complete (tick off), change or add one task; a recurring one gets its next occurrence."""
     from obsidian_mcp.core.tasks.task_change import TaskChange
 
     opened = app.vaults.get(vault)

@@ -83,6 +83,7 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
         "Journal folder",
         "Policy",
         *([] if missing_packages() else ["Search by meaning"]),
+        "Images and PDFs",
         "Vault basic",
         "Index of basic",
         "Watching",
@@ -94,6 +95,21 @@ def test_every_part_is_looked_at_and_nothing_is_broken(settings: Config, system:
     assert {subject: finding for subject, finding in found.items() if finding.status == "problem"} == {}
     assert found["Cursor (obsidian)"].message.startswith("starts and answers after")
     assert "with 2 tools" in found["Cursor (obsidian)"].message
+
+
+def test_it_says_which_packages_for_images_and_scanned_pages_are_missing(
+    settings: Config, system: System, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ATT-13"""
+    assert by_subject(doctor.examine(settings, system))["Images and PDFs"].status == "fine"
+    monkeypatch.setattr("obsidian_mcp.computer.missing_media_packages", lambda: ["pypdfium2", "Pillow"])
+
+    finding = by_subject(doctor.examine(settings, system))["Images and PDFs"]
+
+    assert finding.status == "note"
+    assert "The text of PDFs is read." in finding.message
+    assert "pypdfium2 and Pillow are not installed" in finding.message
+    assert "media" in (finding.remedy)
 
 
 def test_it_says_what_each_pattern_hides_and_names_what_protects_nothing(

@@ -380,3 +380,10 @@ def test_the_container_runs_as_a_user_without_rights_that_it_does_not_need() -> 
     assert service["cap_drop"] == ["ALL"]
     assert all(port.startswith("127.0.0.1:") for port in service["ports"])
     assert (ROOT / "packaging" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
+
+
+def test_a_plain_install_reads_the_text_of_pdfs() -> None:
+    """ATT-13"""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert any(needed.startswith("pypdf>=") for needed in project["dependencies"])
+    assert not any(needed.startswith("pypdf>=") for needed in project["optional-dependencies"]["media"])

@@ -113,7 +113,8 @@ def ask(app: App, **arguments: Any) -> Outcome:
 
 
 def paths(app: App, **arguments: Any) -> list[str]:
-    return [entry["path"] for entry in ask(app, **arguments).data["attachments"]]
+    listed = ask(app, **arguments).data["names"].items()
+    return [f"{folder}{name}".removeprefix("/") for folder, names in listed for name in names]
 
 
 def test_attachments_are_listed_and_found_by_path_and_kind(app: App) -> None:

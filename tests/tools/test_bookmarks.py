@@ -84,7 +84,7 @@ def test_a_note_is_counted_as_the_app_counts(opened: Opened) -> None:
 def test_the_files_opened_last_are_listed_where_they_still_exist(opened: Opened) -> None:
     app = opened({"A.md": "", "B.md": "", "C.md": ""}, workspace={"lastOpenFiles": ["B.md", "gone.md", "A.md"]})
     listed = run(app, "list_files", sort="opened", recursive=True)
-    assert [file["path"] for file in listed["files"]] == ["B.md", "A.md"]
+    assert listed["paths"] == ["B.md", "A.md"]
 
 
 def test_a_note_is_chosen_at_random_below_a_folder(opened: Opened) -> None:

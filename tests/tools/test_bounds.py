@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
@@ -65,7 +66,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         ("read_note", {"name": "Properties", "view": "properties"}, f"of {MANY + 2} properties"),
         ("get_properties", {"name": "Properties"}, "Name one of the others with property"),
         ("get_links", {"name": "Long", "limit": 500}, '"next_offset":500'),
-        ("tags", {"tag": "same"}, f'"more_lines":{MANY - 100}'),
+        ("tags", {"tag": "same"}, f'"more_lines":{MANY - 5}'),
         ("tags", {"limit": 500}, '"next_offset":500'),
         ("list_files", {"limit": 500}, '"next_offset":500'),
         ("list_templates", {}, '"more_templates":100'),
@@ -197,3 +198,112 @@ def test_every_list_that_says_so_counts_and_the_other_has_at_least_one_entry(app
         elif limit is not None:
             with pytest.raises(InvalidArguments, match="limit"):
                 call(app, tool.name, {"name": "Home", "limit": 0})
+
+
+def folders_of(names: dict[str, list[str]]) -> list[str]:
+    return [f"{folder}{name}".removeprefix("/") for folder, listed in names.items() for name in listed]
+
+
+def test_a_list_of_files_has_names_by_folder_and_details_only_when_asked(opened: Opened) -> None:
+    """TOOL-35: 500 files cost 57 KB"""
+    notes = {f"Meetings/20{year}/{year}-{month:02} Meeting of the board.md": "text" for year in range(24, 44)
+             for month in range(1, 11)}  # fmt: skip
+    app = opened({**notes, "Home.md": "", "Empty/x.png": ""})
+
+    compact = call(app, "obsidian_list_files", {"recursive": True, "limit": 500})
+    in_order = call(app, "obsidian_list_files", {"recursive": True, "limit": 500, "sort": "modified"}).data
+    whole = call(app, "obsidian_list_files", {"recursive": True, "limit": 500, "details": True})
+
+    paths = [file["path"] for file in whole.data["files"]]
+    assert sorted(folders_of(compact.data["names"])) == sorted(in_order["paths"]) == sorted(paths)
+    assert compact.data["names"]["/"] == ["Home.md"]
+    assert {"size", "modified", "etag"} <= whole.data["files"][0].keys() | whole.data["files"][-1].keys()
+    assert len(compact.envelope()) < len(whole.envelope()) / 3
+    assert compact.data["folders"] == []
+    one = call(app, "obsidian_list_files", {"folder": "Meetings"}).data
+    assert (one["folders"][0], one["total"]) == ("Meetings/2024", 0)
+    none = call(app, "obsidian_list_files", {"recursive": True, "extension": "md"}).data
+    assert none["folders"] == ["Empty"]
+    with call_with(wants_all=True):
+        assert (
+            call(app, "obsidian_list_files", {"recursive": True}).data["files"][0].keys()
+            == whole.data["files"][0].keys()
+        )
+
+
+def test_the_values_of_a_property_are_counted_and_each_notes_only_when_asked(opened: Opened) -> None:
+    """TOOL-35"""
+    notes = {f"{number}.md": f"---\nstatus: {'done' if number % 3 else 'open'}\n---\n" for number in range(30)}
+    notes |= {"x.md": "---\nstatus: [done, odd]\n---\n", "y.md": "---\nstatus:\n---\n"}
+    app = opened(notes)
+
+    counted = call(app, "obsidian_get_properties", {"property": "status"}).data
+    page = call(app, "obsidian_get_properties", {"property": "status", "limit": 1, "offset": 1}).data
+    whole = call(app, "obsidian_get_properties", {"property": "status", "details": True, "limit": 500}).data
+
+    assert counted == {
+        "counts": [
+            {"value": "done", "notes": 21},
+            {"value": "open", "notes": 10},
+            {"value": "odd", "notes": 1, "path": "x.md"},
+            {"notes": 1, "path": "y.md"},
+        ],
+        "notes": 32,
+        "total": 4,
+    }
+    assert (page["counts"], page["next_offset"]) == ([{"value": "open", "notes": 10}], 2)
+    assert len(whole["values"]) == 32
+
+
+def test_a_change_of_many_files_is_shown_in_pages_that_have_all_of_it(opened: Opened) -> None:
+    """TOOL-37: one call cost 15 KB"""
+    notes = {f"Note {number:02}.md": "".join(f"line {number} {at}\n" for at in range(40)) for number in range(13)}
+    app = opened(notes)
+    call(app, "obsidian_replace", {"query": "path:Note", "find": "line", "content": "row"})
+
+    pages = []
+    offset: int | None = 0
+    while offset is not None:
+        page = call(app, "obsidian_history", {"change": 1, "offset": offset})
+        assert len(page.data["diff"].encode()) <= 4_200
+        pages.append(page.data["diff"])
+        offset = page.data.get("next_offset")
+
+    together = "".join(pages)
+    assert len(pages) > 2
+    assert all(page.startswith("--- a/Note ") for page in pages)
+    assert together.count("\n-line ") == together.count("\n+row ") == 13 * 40
+    one = call(app, "obsidian_history", {"change": 1, "name": "Note 07"}).data
+    assert re.findall("^--- a/(.*)$", one["diff"], re.MULTILINE) == ["Note 07.md"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("search", {"query": "word"}),
+        ("search", {"query": "word", "name": "Long"}),
+        ("get_links", {"name": "Long"}),
+        ("graph", {"question": "unresolved"}),
+        ("list_tasks", {}),
+        ("get_properties", {"property": "text", "details": True}),
+    ],
+)
+def test_a_page_that_is_shorter_than_asked_for_says_so_in_words(
+    opened: Opened, tool: str, arguments: dict[str, Any]
+) -> None:
+    """TOOL-36: `limit: 500` gave 25 of 485"""
+    text = "word " * 40
+    notes = {
+        f"{number}.md": f"---\ntext: {text}{number}\n---\nword {text}\n- [ ] {text}{number}\n" for number in range(600)
+    }
+    notes["Long.md"] = "".join(f"[[Missing {'x' * 200} {number}]] {text}\n" for number in range(600))
+    app = opened(notes)
+
+    answer = call(app, f"obsidian_{tool}", {**arguments, "limit": 500}).data
+    small = call(app, f"obsidian_{tool}", {**arguments, "limit": 2}).data
+
+    count = answer["next_offset"]
+    assert 0 < count < 500
+    assert answer["shown"].startswith(f"{count} of ") or tool == "get_links"
+    assert "more do not fit one answer. Go on at next_offset." in answer["shown"]
+    assert "shown" not in small

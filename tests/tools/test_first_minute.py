@@ -148,7 +148,7 @@ def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
         ("graph", {"question": "dead_ends"}, "paths", ["alone.md"]),
         ("graph", {"question": "unresolved"}, "unresolved", []),
         ("graph", {"question": "path", "name": "Zed", "to": "2"}, "paths", ["Zed.md", "0.md", "1.md", "2.md"]),
-        ("attachments", {"unused": True}, "attachments", ["unused.png"]),
+        ("attachments", {"unused": True}, "names", ["/"]),
         ("get_links", {"name": "Zed"}, "backlinks", ["0.md"]),
         ("tags", {"tag": "nobody/has"}, "notes", []),
         ("similar", {"name": "5", "limit": 1}, "similar", None),

@@ -318,7 +318,9 @@ def test_one_property_is_set_and_nothing_else(app: App, basic: Path) -> None:
 def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     listed = run(app, "get_properties")["vault_properties"]
     assert listed[0] == {"property": "tags", "type": "tags", "notes": 5}
-    assert run(app, "get_properties", property="status")["values"] == [{"path": "Projects/Alpha.md", "value": "active"}]
+    assert run(app, "get_properties", property="status", details=True)["values"] == [
+        {"path": "Projects/Alpha.md", "value": "active"}
+    ]
     assert run(app, "graph", question="orphans")["paths"] == ["Home.md", "No last newline.md"]
     path = run(app, "graph", question="path", name="Home", to="Ayumi")["paths"]
     assert path[0] == "Home.md"
@@ -347,7 +349,7 @@ def test_a_note_far_down_is_created_changed_moved_and_brought_back(opened: Opene
     assert [link["path"] for link in run(app, "get_links", name="Note")["outgoing"]] == [f"{deep}/House.md"]
     for _ in range(3):
         run(app, "undo")
-    assert [file["path"] for file in run(app, "list_files", recursive=True)["files"]] == ["Home.md"]
+    assert [file["path"] for file in run(app, "list_files", recursive=True, details=True)["files"]] == ["Home.md"]
 
 
 @pytest.mark.parametrize("name", ["x" * 252, "会" * 84])

@@ -44,7 +44,7 @@ def where_held(*names: str) -> list[str]:
 def test_a_file_is_reached_under_the_name_that_lists_show(opened: Opened, name: str) -> None:
     """NAME-14"""
     app = opened({name: "- [ ] old\n", "Other.md": "x\n", "Folder/y.md": "x\n"})
-    listed = call(app, "obsidian_list_files", {"recursive": True}).data["files"]
+    listed = call(app, "obsidian_list_files", {"recursive": True, "details": True}).data["files"]
     assert name in [file["path"] for file in listed]
     assert call(app, "obsidian_read_note", {"name": name}).data["path"] == name
     assert call(app, "obsidian_get_links", {"name": name}).data["path"] == name

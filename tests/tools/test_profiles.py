@@ -11,29 +11,53 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from obsidian_mcp.app import App
+from obsidian_mcp.config import Config
 from obsidian_mcp.contracts.rad.tools import Bridge, ToolSpec
 from obsidian_mcp.errors import AppError, InvalidArguments, UnknownTool
+from obsidian_mcp.serve.dispatch import Peer
 from obsidian_mcp.serve.mcp.server import build_server
+from obsidian_mcp.serve.vault_dispatcher import VaultDispatcher
 from obsidian_mcp.tools.offer import Offer, profile
 from obsidian_mcp.tools.registry import RESEARCH_TOOLS, TOOLS, VIEW_TOOLS, call
+from tests.conftest import app_on
 from tests.serve.http_client import http_client
 
 from .answer_schema import answer_schema
 
 
-def visible_bytes(names: str) -> int:
+def visible_bytes(names: str, *, has_one_vault: bool) -> int:
     """Bytes of what a model sees of a list of tools."""
-    seen = [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-        for tool in map(TOOLS.__getitem__, profile(names))
-    ]
+    config = Config(("/vault",), environ={}).replace(tools=names)
+    listed = Offer(config).publish(has_app=True, asks=False, shows_views=False, has_one_vault=has_one_vault)
+    seen = [{member: tool[member] for member in ("name", "description", "inputSchema")} for tool in listed]
     return len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode())
 
 
 @pytest.mark.parametrize(("names", "most"), [("core", 6 * 1024), ("standard", 15 * 1024), ("all", 24 * 1024)])
 def test_a_profile_is_within_its_size(names: str, most: int) -> None:
     """TOOL-08, TOOL-16"""
-    assert visible_bytes(names) <= most
+    assert visible_bytes(names, has_one_vault=True) <= most
+
+
+def test_the_list_of_all_tools_is_within_its_size_with_several_vaults_too() -> None:
+    """TOOL-08, TOOL-34"""
+    assert visible_bytes("all", has_one_vault=False) <= 24 * 1024
+    assert visible_bytes("standard", has_one_vault=False) <= 16.5 * 1024
+
+
+def test_which_vault_is_meant_is_listed_where_there_are_several_and_always_taken(
+    app: App, basic: Path, tmp_path: Path
+) -> None:
+    """TOOL-34"""
+    (tmp_path / "other").mkdir()
+
+    def listed(served: App) -> list[bool]:
+        tools = VaultDispatcher(served.config, lambda: served).tools(Peer("2025-06-18"))
+        return ["vault" in tool["inputSchema"]["properties"] for tool in tools]
+
+    assert not any(listed(app))
+    assert call(app, "obsidian_read_note", {"name": "Home", "vault": "basic"}).text
+    assert all(listed(app_on(basic, tmp_path / "other")))
 
 
 def test_every_argument_of_every_tool_has_a_description() -> None:
@@ -50,6 +74,7 @@ def test_every_argument_of_every_tool_has_a_description() -> None:
 def test_standard_has_what_the_jobs_need_and_no_description_names_another_tool() -> None:
     """TOOL-16"""
     needed = {"attachments", "add_attachment", "edit_canvas", "rename_tag", "batch", "history", "undo"}
+    needed |= {"query", "replace", "get_links"}
     assert needed <= {name.removeprefix("obsidian_") for name in profile("standard")}
     for tool in TOOLS.values():
         said = json.dumps([tool.description, tool.input_schema])
@@ -192,6 +217,9 @@ CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search", {"query": "brass"}),
     ("search", {"query": "brass", "group": "folder"}),
     ("list_files", {"recursive": True}),
+    ("list_files", {"recursive": True, "sort": "modified"}),
+    ("list_files", {"details": True}),
+    ("get_properties", {"property": "status"}),
     ("vault_info", {}),
     ("get_links", {"name": "Alpha"}),
     ("graph", {"question": "orphans"}),
@@ -233,7 +261,7 @@ def test_a_property_that_a_note_leaves_empty_fits_the_schema(app: App, basic: Pa
     (basic / "Empty.md").write_text("---\nstatus:\n---\n", encoding="utf-8", newline="\n")
     app.vaults.get().refresh()
     tool = TOOLS["obsidian_get_properties"]
-    outcome = call(app, tool.name, {"property": "status"})
+    outcome = call(app, tool.name, {"property": "status", "details": True})
 
     assert {"path": "Empty.md"} in outcome.data["values"]
     schema = answer_schema(tool)
@@ -251,8 +279,9 @@ def test_every_output_schema_is_a_schema_of_objects() -> None:
 
 def test_members_that_have_no_value_are_left_out_and_long_lists_say_how_to_go_on(app: App) -> None:
     """TOOL-06, TOOL-07"""
-    page = call(app, "obsidian_list_files", {"recursive": True, "limit": 2}).data
-    rest = call(app, "obsidian_list_files", {"recursive": True, "offset": page["next_offset"]}).data
+    listed = {"recursive": True, "details": True}
+    page = call(app, "obsidian_list_files", {**listed, "limit": 2}).data
+    rest = call(app, "obsidian_list_files", {**listed, "offset": page["next_offset"]}).data
 
     assert len(page["files"]) == 2
     assert len(rest["files"]) == page["total"] - 2

@@ -219,7 +219,7 @@ def test_a_move_that_changes_the_name_says_so(app: App) -> None:
 
 
 def test_a_list_carries_the_etags_that_an_edit_takes(app: App) -> None:
-    listed = {file["path"]: file for file in run(app, "list_files", recursive=True)["files"]}
+    listed = {file["path"]: file for file in run(app, "list_files", recursive=True, details=True)["files"]}
 
     assert listed["Home.md"]["etag"] == run(app, "read_note", name="Home")["etag"]
     assert "etag" in listed["Board.canvas"]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -366,6 +368,16 @@ def test_flags_that_a_search_does_not_have_are_refused(linked: App, query: str) 
             "(Heading:x OR tags:work)",
             "There is no operator Heading:; section: is meant. There is no operator tags:; tag:",
         ),
+        ("is:unresolved", "There is no operator is:; obsidian_get_links without a name lists broken links."),
+        ("in:Projects nowhere", "There is no operator in:; path: is meant."),
+        ("has:attachment", "There is no operator has:; obsidian_attachments lists what a note embeds."),
+        ("has:rating", "There is no operator has:; [rating] finds notes with the property."),
+        ("created:2026-11", "There is no operator created:; the arguments modified_after and modified_before do that."),
+        ("type:canvas", "There is no operator type:; file:.canvas is meant."),
+        ("type:meeting", "There is no operator type:; [type:meeting] finds a property."),
+        ("is:done", 'There is no operator is:; task-done:"" is meant.'),
+        ("is:orphan", "There is no operator is:; obsidian_graph or obsidian_check lists them."),
+        ("linksto:Alpha", "There is no operator linksto:; obsidian_get_links does that."),
         ("sectoin:brass", "There is no operator sectoin:; section: is meant."),
         ("status:nowhere", "There is no operator status:; [status:nowhere] is meant."),
         ("colour:nowhere", "There is no operator colour:; it is searched for as text."),
@@ -385,6 +397,51 @@ def test_a_name_that_is_no_operator_is_named_where_nothing_is_found(linked: App,
     ):
         with pytest.raises(InvalidArguments, match=re.escape(note or "Try it with")):
             call(linked, f"obsidian_{tool}", {"query": query, **arguments})
+
+
+def test_an_operator_of_other_programs_is_named_where_its_words_are_found_as_text(opened: Opened) -> None:
+    """SEARCH-99"""
+    app = opened({"A.md": "what is unresolved, and is:unresolved\n", "B.md": "has image\n"})
+    answer = call(app, "obsidian_search", {"query": "is:unresolved"}).data
+    assert answer["total"] >= 1
+    assert answer["note"] == "There is no operator is:; obsidian_get_links without a name lists broken links."
+    core = app.replace(config=app.config.replace(tools="search,read_note"))
+    assert call(core, "obsidian_search", {"query": "is:unresolved"}).data["note"] == "There is no operator is:."
+
+
+@pytest.mark.parametrize(
+    ("query", "lines"),
+    [
+        (r"/INV-\d+/", [7]),
+        (r"/\n\n- \[ \] zebra/", [9]),
+        (r"/\s+zebra-\d/", [9]),
+        (r"/Intro[\s\S]*?INV/", [3, 7]),
+        (r"/^- \[ \].*$/", [9]),
+        (r"intro /zebra/", [3, 9]),
+    ],
+)
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_a_hit_of_a_regular_expression_shows_the_line_that_matched(
+    opened: Opened, query: str, lines: list[int], match: str
+) -> None:
+    """SEARCH-110"""
+    app = opened({"A.md": "# Title\n\nIntro text\n\nmore\n\npaid INV-77 today\n\n- [ ] zebra-9\n\nend\n"})
+    (hit,) = call(app, "obsidian_search", {"query": query, "match": match}).data["hits"]
+    assert [snippet["line"] for snippet in hit["snippets"]] == lines
+
+
+def test_search_needs_no_query_beside_a_time(opened: Opened) -> None:
+    """SEARCH-111"""
+    app = opened({"Old.md": "a", "Mid.md": "b", "New.md": "c"})
+    root = app.vaults.get().files.root
+    for days, name in ((400, "Old"), (2, "Mid"), (1, "New")):
+        at = time.time() - days * 86_400
+        os.utime(root / f"{name}.md", (at, at))
+    app.vaults.get().refresh()
+    found = call(app, "obsidian_search", {"modified_after": "last 7 days"}).data
+    assert [hit["path"] for hit in found["hits"]] == ["New.md", "Mid.md"]
+    with pytest.raises(QueryInvalid, match="two quotes"):
+        call(app, "obsidian_search", {})
 
 
 def test_text_with_a_colon_is_found_as_it_stands(opened: Opened) -> None:

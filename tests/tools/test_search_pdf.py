@@ -101,6 +101,9 @@ def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
     assert "1 PDF is not" in run(app, "giraffe", folder="Papers")["incomplete"]
     for query in ("[kind:giraffe]", "giraffe [kind:x]", "tag:#giraffe", "task-todo:giraffe", "-x (task:a OR [b])"):
         assert "incomplete" not in run(app, query), query  # a PDF has none
+    for query in ("giraffe path:Notes", 'giraffe (file:"other.pdf" OR path:Notes)', "path:Nowhere path:Papers giraffe"):
+        assert "incomplete" not in run(app, query), query  # none can be there
+    assert "1 PDF is not" in run(app, "giraffe path:papers")["incomplete"]
     assert "2 PDFs" in run(app, "giraffe OR [kind:x]")["incomplete"]
     assert app.vaults.get().indexer.pdfs.complete()
     assert "incomplete" not in run(app, "zebra")

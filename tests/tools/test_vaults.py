@@ -143,7 +143,10 @@ def test_a_vault_without_the_folder_of_the_scope_is_left_out(tmp_path: Path) -> 
     assert app.vaults.names() == ["Home", "Third"]
     answer = call(app, "obsidian_search", {"query": "heron", "vault": "*"}).data
     assert [(vault["vault"], vault["total"]) for vault in answer["vaults"]] == [("Home", 1), ("Third", 1)]
-    assert call(app, "obsidian_list_files", {"recursive": True}).data["files"][0]["path"] == "Projects/A heron.md"
+    assert (
+        call(app, "obsidian_list_files", {"recursive": True, "details": True}).data["files"][0]["path"]
+        == "Projects/A heron.md"
+    )
     with pytest.raises(VaultNotFound, match="The vaults are: 'Home', 'Third'"):
         app.vaults.get("Work")
     app.vaults.close()

@@ -23,23 +23,63 @@ _OTHER_NAMES: Mapping[str, str] = {
     **dict.fromkeys(("body", "text", "intext"), "content"),
     **dict.fromkeys(("heading", "header"), "section"),
     **dict.fromkeys(("paragraph", "para"), "block"),
-    **dict.fromkeys(("todo", "open", "is"), "task-todo"),
+    **dict.fromkeys(("todo", "open"), "task-todo"),
     "done": "task-done",
     "hashtag": "tag",
 }
 """Operators of other programs, and arguments of the tools."""
+_TIMES = "the arguments modified_after and modified_before do that"
+_BROKEN = "obsidian_get_links without a name lists broken links"
+_LINKS = "obsidian_get_links does that"
+_ORPHANS = "obsidian_graph or obsidian_check lists them"
+_ATTACHMENTS = "obsidian_attachments lists what a note embeds"
+_OTHER_WAYS: Mapping[str, str] = {
+    **dict.fromkeys(("created", "modified", "updated", "changed", "mtime", "ctime"), _TIMES),
+    **dict.fromkeys(("before", "after", "since", "until", "newer", "older", "date"), _TIMES),
+    **dict.fromkeys(("link", "links", "linksto", "to", "from", "backlink", "backlinks"), _LINKS),
+    **dict.fromkeys(("outgoing", "incoming", "mentions", "linkedfrom"), _LINKS),
+    **dict.fromkeys(("sort", "order", "orderby", "group", "groupby", "limit"), "an argument does"),
+    **dict.fromkeys(("alias", "aliases"), "[aliases:…] does that"),
+    "due": "obsidian_list_tasks has due",
+    "similar": "obsidian_similar does that",
+    "is:unresolved": _BROKEN,
+    "is:broken": _BROKEN,
+    "has:broken": _BROKEN,
+    "is:orphan": _ORPHANS,
+    "is:orphaned": _ORPHANS,
+    "is:unlinked": _ORPHANS,
+    "is:empty": "obsidian_check lists stubs",
+    "is:duplicate": "obsidian_check lists near duplicates",
+    **dict.fromkeys(("is:bookmarked", "is:starred"), "obsidian_list_bookmarks lists them"),
+    **dict.fromkeys(("is:task", "has:task", "has:tasks", "type:task"), 'task:"" finds them'),
+    **dict.fromkeys(("is:todo", "is:open", "is:incomplete", "is:pending"), 'task-todo:"" is meant'),
+    **dict.fromkeys(("is:done", "is:completed", "is:complete"), 'task-done:"" is meant'),
+    **dict.fromkeys(("has:link", "has:links", "has:backlinks"), _LINKS),
+    **dict.fromkeys(("has:attachment", "has:attachments", "has:image"), _ATTACHMENTS),
+    **dict.fromkeys(("has:images", "has:embed", "has:pdf"), _ATTACHMENTS),
+    **dict.fromkeys(("has:tag", "has:tags"), "obsidian_tags lists tags, and notes of one"),
+    **dict.fromkeys(("is:note", "type:note", "type:md"), "obsidian_list_files has extension"),
+    **dict.fromkeys(("is:recent", "is:new"), _TIMES),
+}
+"""What does what people expect of operators that Obsidian lacks: by name, or by name and value."""
+_KINDS_OF_FILES = ("canvas", "base", "pdf", "png", "jpg", "jpeg", "svg", "mp3", "mp4", "image")
 
 
-def advise(vault: Vault, query: str) -> str:
-    """Return what is likely wrong with a query that finds nothing; "" for nothing.
+def advise(vault: Vault, query: str, *, finds_nothing: bool = True) -> str:
+    """Return what is likely wrong with a query; "" for nothing.
 
-    These are names that no operator or property has. Nothing is said of properties while the index
-    is not complete: another note may have them.
+    These are names that no operator or, where it finds nothing, no property has. Of a query that
+    finds its words as text, only those operators are named that other programs have. Nothing is
+    said of properties while the index is not complete: another note may have them.
     """
     node = parser.parse(query)
     words = [part.text for part in walk(node) if isinstance(part, Word)]
     operators = dict.fromkeys(match.groups() for word in words if (match := _name_and_value(word)))
-    properties = dict.fromkeys(property_names(node))
+    if not finds_nothing:
+        operators = {
+            (name, value): None for name, value in operators if value and _other_way(name, value)
+        }
+    properties = dict.fromkeys(property_names(node) if finds_nothing else ())
     if not operators and not properties:
         return ""
     used = vault.graph.properties()  # of all notes: 5 µs a note
@@ -52,11 +92,28 @@ def advise(vault: Vault, query: str) -> str:
     )
 
 
+def _other_way(name: str, value: str) -> str:
+    """Return what does what an operator of other programs does; empty for none."""
+    key, value_key = name.lower(), value.strip('"').lower()
+    if key == "type" and value_key in _KINDS_OF_FILES:
+        return f"file:.{value_key} is meant"
+    if way := _OTHER_WAYS.get(f"{key}:{value_key}") or _OTHER_WAYS.get(key, ""):
+        return way
+    if key == "has":
+        return f"[{value}] finds notes with the property"
+    if key == "is":
+        return f"[{value}:true] finds a property, task-todo: and task-done: find tasks"
+    return f"[{name}:{value}] finds a property" if key == "type" else ""
+
+
 def _name_unknown_operators(
     operators: Iterable[Sequence[str]], names_by_key: Mapping[str, str]
 ) -> Iterator[str]:
     """Yield a sentence for each operator that there is not, with what was meant."""
     for name, value in operators:
+        if fold(name) not in names_by_key and (way := _other_way(name, value)):
+            yield f"There is no operator {name}:; {way}."
+            continue
         near = get_close_matches(name.lower(), OPERATORS, 1, LIKENESS)
         meant = _OTHER_NAMES.get(name.lower()) or next(iter(near), "")
         instead = (

@@ -138,7 +138,7 @@ class FileSearch:
             if request.ranks and self._is_loose and (result.plan.is_wide or not result.files):
                 self._add_near(snapshot, result)
         if snapshot.table.has_pdfs and may_find_pages(query):
-            snapshot = self._with_unread_pdfs(snapshot, len(result.files))
+            snapshot = self._with_unread_pdfs(snapshot, query, len(result.files))
         textless = self._find_other_files(snapshot, query)
         is_exact = request.match == "exact"
         if is_exact or not result.files or result.plan.is_wide:
@@ -235,11 +235,13 @@ class FileSearch:
             result.ranked = by_words._replace(scored=fuse(by_words.scored, near))
         result.files = frozenset(number for number, _ in result.ranked.scored)
 
-    def _with_unread_pdfs(self, snapshot: Snapshot, file_count: int) -> Snapshot:
+    def _with_unread_pdfs(self, snapshot: Snapshot, query: QueryNode, file_count: int) -> Snapshot:
         """Return a snapshot whose notice says which PDFs were not searched."""
         if self._tools.pdfs is None:
             return snapshot
-        unread = describe_unread(snapshot, self._request, self._tools.pdfs, file_count)
+        unread = describe_unread(
+            snapshot, self._request, query, background=self._tools.pdfs, file_count=file_count
+        )
         notice = " ".join(filter(None, (snapshot.notice, unread)))
         return snapshot._replace(notice=notice or None)
 

@@ -13,6 +13,7 @@ from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.fit import Room, take_fitting
+from obsidian_mcp.core.text.text import Span
 
 from .found_files import FoundFiles
 from .hit_size import fit_hit, room_for, size_in_answer
@@ -77,6 +78,16 @@ def _render_lines(result: FoundFiles, request: Request) -> Hits:
     next_offset = following if page_lines and following < len(lines) else None
     hits = [replace(hit, snippets=page_lines) for hit in hits if page_lines]
     return Hits(len(lines), hits, next_offset, remark, result.snapshot.notice, result.note)
+
+
+def _places_of(text: str, span: Span, term: int) -> list[HitPlace]:
+    """Return the places to show of a match: where its first text is, not the blank lines that a
+    regular expression may begin with, and where it ends, if in another line (SEARCH-110)."""
+    matched = span.slice(text)
+    start = span.start + len(matched) - len(matched.lstrip()) if matched.strip() else span.start
+    last = text.rfind("\n", start, span.start + len(matched.rstrip())) + 1
+    places = [HitPlace(start, span.end if last <= start else last - 1, term)]
+    return places if last <= start else [*places, HitPlace(last, span.end, term)]
 
 
 class Renderer:
@@ -152,10 +163,8 @@ class Renderer:
             document = StoredDocument(self._snapshot, number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
-                places += [
-                    HitPlace(span.start, span.end, term_number)
-                    for span in islice(part, self._places)
-                ]
+                for span in islice(part, self._places):
+                    places += _places_of(text, span, term_number)
         if not places and start is not None:
             places = [HitPlace(at, at) for at in first_lines(text, start, self._most)]
         if self._is_one_word:

@@ -3,6 +3,7 @@ read (PDF-4)."""
 
 from __future__ import annotations
 
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.query.nodes import (
     And,
@@ -53,12 +54,33 @@ def may_find_pages(query: QueryNode) -> bool:
     return not isinstance(query, Property)
 
 
+def may_be_at(query: QueryNode, path: str) -> bool:
+    """Return whether a query could find a file, by what it says of names and folders."""
+    match query:
+        case And():
+            return all(may_be_at(part, path) for part in query.parts)
+        case Or():
+            return any(may_be_at(part, path) for part in query.parts)
+        case ScopedQuery(operator="path" | "file", part=Word() | Phrase() as part):
+            return part.text.casefold() in path.casefold()
+    return True
+
+
 def describe_unread(
-    snapshot: Snapshot, request: Request, background: PdfBackground, file_count: int
+    snapshot: Snapshot,
+    request: Request,
+    query: QueryNode,
+    *,
+    background: PdfBackground,
+    file_count: int,
 ) -> str | None:
     """Say of PDFs that they are not read yet, and where a search found nothing, of others that they
     are not readable. `file_count`: how many files it found."""
-    is_wanted, sentences = request_filter(request), []
+    is_of_request, sentences = request_filter(request), []
+
+    def is_wanted(entry: FileEntry) -> bool:
+        return is_of_request(entry) and may_be_at(query, entry.path)
+
     unread = sum(is_pdf(entry.path) and is_wanted(entry) for entry in snapshot.table.others)
     if unread and (background.is_reading or not file_count):
         pdfs = "PDF is" if unread == 1 else "PDFs are"
