@@ -122,7 +122,7 @@ class Tool:
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
             data |= change_made(made[-1], given, data) | data
-        if self.read_only and not record.wants_all:
+        if "next_offset" in data and self.read_only and not record.wants_all:
             data |= _say_what_fits(read, data)
         if planned and self.enveloped and not record.wants_all:
             data |= self._keep_plan(app, given, planned[-1])

@@ -75,7 +75,6 @@ def test_a_dash_without_a_letter_begins_content(text: str) -> None:
         ("serch x", "There is no command 'serch'. Did you mean search"),
         ("search x --limt 3", "There is no option --limt. Did you mean --limit"),
         ("search x -foo", "There is no option -foo. Put -- before a text that begins with a dash."),
-        ("search", "Missing: QUERY. Usage: obsidian-mcp search [OPTIONS] QUERY"),
         ("search a b", "'b' is one argument too many."),
         ("search a --limit", "--limit wants a value"),
         ("search a --json=1", "--json takes no value"),

@@ -80,9 +80,9 @@ def _render_lines(result: FoundFiles, request: Request) -> Hits:
     return Hits(len(lines), hits, next_offset, remark, result.snapshot.notice, result.note)
 
 
-def _places_of(text: str, span: Span, term: int) -> list[HitPlace]:
-    """Return the places to show of a match: where its first text is, not the blank lines that a
-    regular expression may begin with, and where it ends, if in another line (SEARCH-110)."""
+def _places_of_lines(text: str, span: Span, term: int) -> list[HitPlace]:
+    """Return the places to show of a match over lines: where its first text is, not the blank lines
+    that it may begin with, and where it ends, if in another line (SEARCH-110)."""
     matched = span.slice(text)
     start = span.start + len(matched) - len(matched.lstrip()) if matched.strip() else span.start
     last = text.rfind("\n", start, span.start + len(matched.rstrip())) + 1
@@ -164,7 +164,11 @@ class Renderer:
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
             for term_number, part in enumerate(parts, len(self._terms)):
                 for span in islice(part, self._places):
-                    places += _places_of(text, span, term_number)
+                    matched = text[span.start : span.end]
+                    if "\n" in matched:  # only of regular expressions
+                        places += _places_of_lines(text, span, term_number)
+                    else:
+                        places.append(HitPlace(span.start, span.end, term_number))
         if not places and start is not None:
             places = [HitPlace(at, at) for at in first_lines(text, start, self._most)]
         if self._is_one_word:

@@ -656,6 +656,8 @@ def test_our_server_through_our_bridge_is_as_our_server_on_stdio(vault: Path, mo
                     through = {tool["name"]: tool for tool in listed(bridged)}
                 shown = ("name", "description", "inputSchema") if mode == "v1" else next(iter(here.values())).keys()
                 for name, tool in here.items():
+                    if mode == "v1":  # its contract lists all arguments
+                        through[name]["inputSchema"]["properties"].pop("vault")
                     assert {key: through[name].get(key) for key in shown} == {key: tool.get(key) for key in shown}
                 for name, arguments in CALLS:
                     results = [called(server, name, **arguments)["result"] for server in (bridged, direct)]

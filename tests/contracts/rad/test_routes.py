@@ -134,7 +134,7 @@ def test_a_tool_that_fails_is_200(client: TestClient, tool: str, error: str) -> 
 
 def test_the_tools_of_the_vault_are_invoked_too(client: TestClient) -> None:
     output = invoke(client, {"tool": "obsidian_list_files", "input": {"folder": "Projects"}}).json()["output"]
-    assert [file["path"] for file in output["files"]] == ["Projects/Alpha.md", "Projects/Tower clock.md"]
+    assert output["names"] == {"Projects/": ["Alpha.md", "Tower clock.md"]}
 
 
 def test_the_built_in_tools_are_this_contracts_alone(client: TestClient) -> None:
