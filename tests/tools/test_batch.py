@@ -66,7 +66,7 @@ def test_a_call_sees_what_earlier_ones_made_and_one_undo_brings_all_back(app: Ap
     assert contents(basic) == before
 
 
-@pytest.mark.parametrize("tool", ["edit_table", "obsidian_replace", "search", "nonsense"])
+@pytest.mark.parametrize("tool", ["edit_table", "obsidian_compose_notes", "search", "nonsense"])
 def test_a_batch_names_and_makes_only_calls_of_tools_that_are_listed(app: App, tool: str) -> None:
     """BATCH-04, TOOL-27"""
     standard = app.replace(config=app.config.replace(tools="standard"))
