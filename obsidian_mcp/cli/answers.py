@@ -107,16 +107,20 @@ def task(data: AnswerData) -> tuple[str, str]:
     """Return the lines that stand in a note after a change, with their places, and its warnings."""
     path, first = data["path"], data["line"]
     if data["new"]:
-        first = min(first, data.get("next", data)["line"]) if len(data["new"]) > 1 else first
+        # Lines of a card may stand between it and its next occurrence (BOARD-6).
+        places = [first] if len(data["new"]) == 1 else sorted([first, data["next"]["line"]])
         lines = [
             f"{path}:{number}: {mask_controls(line)}\n"
-            for number, line in enumerate(data["new"], first)
+            for number, line in zip(places, data["new"], strict=True)
         ]
     else:
         lines = [f"Deleted {path}:{first}: {mask_controls(line)}\n" for line in data["old"]]
-    return "".join(lines), "".join(
-        f"Note: {mask_controls(warning)}\n" for warning in data.get("warnings", ())
-    )
+    return "".join(lines), notes_of(data)
+
+
+def notes_of(data: AnswerData) -> str:
+    """Return the warnings of an answer, a line each, for standard error."""
+    return "".join(f"Note: {mask_controls(warning)}\n" for warning in data.get("warnings", ()))
 
 
 def tasks(data: AnswerData) -> tuple[str, str]:

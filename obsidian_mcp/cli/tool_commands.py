@@ -90,7 +90,9 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
     elif outcome.picture is not None and not sys.stdout.isatty():
         write_bytes(outcome.picture.image)
     elif outcome.text is not None:
-        write(outcome.text)
+        from . import answers
+
+        write(outcome.text, answers.notes_of(outcome.data))
     else:
         heading = "" if "vaults" in outcome.data and "vault" in arguments else command.name
         _print(heading, outcome, arguments, form, colours=app.config.colours)

@@ -67,3 +67,37 @@ def test_a_task_is_added(vault: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert run("task", "edit", "today", "--on-completion", "delete") == 0
     assert run("task", "done", "today") == 0
     assert capfd.readouterr().out.endswith("Deleted 2026-11-25.md:1: - [ ] today 🏁 delete 📅 2026-11-26\n")
+
+
+def test_a_card_and_its_next_occurrence_are_printed_with_their_places(
+    vault: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """CLI-19, BOARD-6"""
+    card = "- [ ] pay 🔁 every day 📅 2026-11-25\n\tby post\n"
+    head = "---\nkanban-plugin: board\n---\n\n"
+    (vault / "B.md").write_text(
+        f"{head}## Doing (1)\n\n{card}\n## Done\n\n- [ ] oars\n", encoding="utf-8", newline="\n"
+    )
+    assert run("task", "done", "pay", "--note", "B") == 0
+    following, completed = "- [ ] pay 🔁 every day 📅 2026-11-26", "- [x] pay 🔁 every day 📅 2026-11-25 ✅ 2026-11-25"
+    assert capfd.readouterr().out == f"B.md:7: {following}\nB.md:9: {completed}\n"
+    assert run("task", "edit", "B.md:11", "--lane", "doing") != 0
+    assert run("task", "edit", "oars", "--lane", "doing") == 0
+    printed = capfd.readouterr()
+    assert printed.out == "B.md:11: - [ ] oars\n"
+    assert "Note: The lane 'Doing' now has 3 cards, and its limit is 1.\n" in printed.err
+
+
+def test_a_row_that_is_read_with_too_many_cells_is_named_on_standard_error(
+    vault: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """CLI-03, TABLE-9"""
+    text = "> | n | k |\n> |---|---|\n> | [[a|A]] | 3 |\n"
+    (vault / "T.md").write_text(text, encoding="utf-8", newline="\n")
+    assert run("read", "T") == 0
+    printed = capfd.readouterr()
+    assert printed.out == text
+    assert printed.err.startswith("Note: Line 3 has 3 cells, but its table has 2 columns")
+    assert run("table", "T", '{"op": "remove_column", "column": "n"}') != 0
+    assert "Line 3 has 3 cells" in capfd.readouterr().err
+    assert (vault / "T.md").read_text(encoding="utf-8") == text
