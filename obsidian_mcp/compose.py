@@ -163,7 +163,7 @@ def contracts(
     return (
         BridgeContract(http.max_body, is_locked),
         Burly(http.max_envelope),
-        Rad(http.max_body, tools.built_in_registry(complete), registered),
+        Rad(http.max_body, tools.own_registry(complete), registered),
     )
 
 

@@ -18,13 +18,13 @@ class FileIdentity(NamedTuple):
     inode: int
 
     @classmethod
-    def of(cls, facts: os.stat_result) -> FileIdentity:
+    def from_stat(cls, facts: os.stat_result) -> FileIdentity:
         return cls(facts.st_dev, facts.st_ino)
 
 
 def identity_at(path: Path) -> FileIdentity | None:
     """Return what is at a path now; None where nothing is, or it cannot be asked for."""
     try:
-        return FileIdentity.of(path.stat())
+        return FileIdentity.from_stat(path.stat())
     except OSError:
         return None

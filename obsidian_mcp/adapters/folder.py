@@ -157,7 +157,7 @@ class VaultFolder:
             facts = os.stat(self.root)
         except OSError as error:
             raise disconnected_error(self.root) from error
-        identity = FileIdentity.of(facts)
+        identity = FileIdentity.from_stat(facts)
         if identity != self._identity:
             if self._settings_seen and not has_settings:
                 raise disconnected_error(self.root)

@@ -279,7 +279,7 @@ def add_attachment(
         path, disk = opened.catalog.spell_path(target)
         warnings = [*opened.settings.warnings]
         if entry is None:
-            warnings += _taken_over_warnings(opened, path)
+            warnings += _displacement_warnings(opened, path)
             opened.commit("add_attachment", [Create(disk, content)])
         is_shown = media.kind_of(path) in ("image", "audio", "video", "pdf")
         try:
@@ -291,7 +291,7 @@ def add_attachment(
     return Added(path, len(content), link, None if entry is None else True, warnings or None)
 
 
-def _taken_over_warnings(vault: Vault, path: VaultPath) -> list[str]:
+def _displacement_warnings(vault: Vault, path: VaultPath) -> list[str]:
     """A warning with the files whose links lead to a new file and no longer to another one of its
     name (RENAME-04)."""
     if not vault.catalog.find_by_name(path.rpartition("/")[2]):

@@ -207,7 +207,7 @@ _GO_TYPES = {
 """The contract names types as in Go."""
 
 
-def built_in_registry(chat: Chat | None = None) -> Bridge:
+def own_registry(chat: Chat | None = None) -> Bridge:
     """Return a registry with the contract's own tools; `chat` only where there is a gateway."""
     bridge = Bridge()
     content = {"content": InputProperty("string")}

@@ -190,7 +190,7 @@ def _resolve_day(fields: MomentFields, locale: Locale, today: date | None) -> da
     week_year = fields.get("week_year", fields.get("iso_week_year"))
     if year is None and week_year is not None:
         rule = _ISO_RULE if "iso_week_year" in fields else (locale.first_day, locale.doy)
-        return _in_week_year(week_year, month or 1, day or 1, rule)
+        return _day_in_week_year(week_year, month or 1, day or 1, rule)
     if "day_of_year" in fields:
         first = date(_or_today(year, today, "year"), 1, 1)
         day_of_year = first + timedelta(days=fields["day_of_year"] - 1)
@@ -255,7 +255,7 @@ def _resolve_week(fields: MomentFields, locale: Locale, today: date | None) -> d
     return start + timedelta(days=step) if start and 0 <= step <= 6 else None
 
 
-def _in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -> date | None:
+def _day_in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int]) -> date | None:
     """Return the day of a year near `week_year` whose week belongs to it.
 
     Where there is none, it is the day of that year, which a week number behind it may make good;

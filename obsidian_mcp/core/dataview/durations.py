@@ -14,14 +14,14 @@ from obsidian_mcp.core.expressions.dates import UNIT_MS, UNITS, Date, Duration, 
 from obsidian_mcp.core.expressions.javascript import number_text, shown_decimal
 
 
-def _in_one(larger: str, smaller: str) -> float:
+def _count_in_one(larger: str, smaller: str) -> float:
     """Return how many of the smaller unit one of the larger is, converted directly (DV-72)."""
     if larger == "years" and smaller in ("months", "weeks"):
         return 12 if smaller == "months" else 52
     return 4 if larger == "months" and smaller == "weeks" else UNIT_MS[larger] / UNIT_MS[smaller]
 
 
-def in_unit(duration: Duration, unit: str) -> float:
+def convert_to_unit(duration: Duration, unit: str) -> float:
     """Return the whole duration in one unit, as a fraction: `.days` and the like (DV-72)."""
     value: float = getattr(shift_to(duration, [unit]), unit)
     return value
@@ -40,7 +40,7 @@ def shift_to(duration: Duration, units: list[str]) -> Duration:
         if unit in units:
             last = unit
             for larger, amount in remaining.items():
-                own += _in_one(larger, unit) * amount
+                own += _count_in_one(larger, unit) * amount
                 remaining[larger] = 0.0
             whole = float(math.trunc(own)) if math.isfinite(own) else own
             built[unit] = whole
@@ -50,7 +50,7 @@ def shift_to(duration: Duration, units: list[str]) -> Duration:
             remaining[unit] = own
     for unit, amount in remaining.items():
         if amount and last:
-            built[last] += amount if unit == last else amount / _in_one(last, unit)
+            built[last] += amount if unit == last else amount / _count_in_one(last, unit)
     _balance(built)
     return Duration(**built)
 
@@ -70,14 +70,14 @@ def _balance(values: dict[str, float]) -> None:
         return
     sign = -1.0 if sum(values[unit] * UNIT_MS[unit] for unit in units) < 0 else 1.0
     for larger, smaller in reversed(list(pairwise(units))):
-        factor = _in_one(larger, smaller)
+        factor = _count_in_one(larger, smaller)
         carried = math.floor(values[smaller] * sign / factor)
         values[larger] += carried * sign
         values[smaller] -= carried * factor * sign
     for larger, smaller in pairwise(units):
         fraction = math.fmod(values[larger], 1)
         values[larger] -= fraction
-        values[smaller] += fraction * _in_one(larger, smaller)
+        values[smaller] += fraction * _count_in_one(larger, smaller)
 
 
 def duration_text(duration: Duration) -> str:

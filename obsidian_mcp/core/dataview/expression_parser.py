@@ -57,7 +57,7 @@ class ExpressionParser(Scanner):
             self._list,
             self._object,
             self._lambda,
-            lambda: self.inside("(", self.expression, ")", _EXPRESSION),
+            lambda: self.read_inside("(", self.expression, ")", _EXPRESSION),
             lambda: syntax.Literal(_CONSTANTS[self.match(_CONSTANT, _EXPRESSION)[0]]),
             lambda: syntax.Literal(self.number(_EXPRESSION)),
             lambda: syntax.Literal(self.string(_EXPRESSION)),
@@ -66,10 +66,10 @@ class ExpressionParser(Scanner):
         )
 
     def _list(self) -> Node:
-        return syntax.ListOf(tuple(self.inside("[", self._expressions, "]", _EXPRESSION)))
+        return syntax.ListOf(tuple(self.read_inside("[", self._expressions, "]", _EXPRESSION)))
 
     def _object(self) -> Node:
-        pairs = self.inside("{", lambda: self.separate(self._pair), "}", _EXPRESSION)
+        pairs = self.read_inside("{", lambda: self.separate(self._pair), "}", _EXPRESSION)
         return syntax.ObjectOf(tuple(pairs))
 
     def expression(self, level: int = 0) -> Node:
@@ -114,9 +114,9 @@ class ExpressionParser(Scanner):
                 self.pos += 1
                 return syntax.FieldAccess(_row(value), self.name())
             case "[":
-                return syntax.IndexAccess(_row(value), self.inside("[", self.expression, "]"))
+                return syntax.IndexAccess(_row(value), self.read_inside("[", self.expression, "]"))
         return syntax.FunctionCall(
-            value, tuple(self.inside("(", self._expressions, ")", _OPERATOR))
+            value, tuple(self.read_inside("(", self._expressions, ")", _OPERATOR))
         )
 
     def _link(self) -> Node:
@@ -134,7 +134,7 @@ class ExpressionParser(Scanner):
         return key, self.expression()
 
     def _lambda(self) -> Node:
-        parameters = self.inside(
+        parameters = self.read_inside(
             "(", lambda: self.separate(lambda: self.name("a parameter")), ")", _EXPRESSION
         )
         self.take_between_spaces("=>")
@@ -144,7 +144,7 @@ class ExpressionParser(Scanner):
         """Read `date(today)`, `date(2024-01-01)` or `dur(1 day)`; any other `date(…)` is a call."""
         for word, read_value in (("date(", self.date_or_word), ("dur(", self.duration)):
             if self.text.startswith(word, self.pos):
-                return syntax.Literal(self.inside(word, read_value, ")"))
+                return syntax.Literal(self.read_inside(word, read_value, ")"))
         raise Missing
 
     def date(self) -> Date:
@@ -190,7 +190,7 @@ class ExpressionParser(Scanner):
     def _expressions(self) -> list[Node]:
         return self.separate(self.expression)
 
-    def inside(
+    def read_inside(
         self,
         opening: str,
         read_content: Callable[[], ReadItem],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.durations import between, in_unit, normalize
+from obsidian_mcp.core.dataview.durations import between, convert_to_unit, normalize
 from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.records import ObjectRecord
 from obsidian_mcp.core.dataview.values import are_equal, compare, is_true, type_name, value_text
@@ -152,7 +152,7 @@ def field_of(value: Value, name: str, scope: Scope) -> Value:
             return None if part is None else float(part(value.moment))
         case Duration():
             unit = name if name in UNITS else f"{name}s"
-            return in_unit(value, unit) if unit in UNITS and name != "week" else None
+            return convert_to_unit(value, unit) if unit in UNITS and name != "week" else None
         case _:
             return None
 

@@ -200,7 +200,7 @@ class QueryParser(ExpressionParser):
 
     def _source_atom(self) -> QuerySource:
         alternatives: tuple[Callable[[], QuerySource], ...] = (
-            lambda: self.inside("(", self.source, ")"),
+            lambda: self.read_inside("(", self.source, ")"),
             self._exclusion,
             self._link_source,
             self._csv,

@@ -8,7 +8,7 @@ from functools import cmp_to_key
 from typing import Any
 
 from obsidian_mcp.core.calendar import luxon
-from obsidian_mcp.core.dataview.durations import duration_text, in_unit
+from obsidian_mcp.core.dataview.durations import convert_to_unit, duration_text
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.expressions.budget import ITEM_UNITS, Budget
 from obsidian_mcp.core.expressions.dates import Date, Duration
@@ -65,7 +65,7 @@ def is_true(value: Value) -> bool:
         case Date():
             return value.milliseconds != 0
         case Duration():
-            return in_unit(value, "seconds") != 0
+            return convert_to_unit(value, "seconds") != 0
         case _:
             return True
 

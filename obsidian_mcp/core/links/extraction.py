@@ -145,4 +145,4 @@ class Extraction:
 
 
 def _is_in(spans: SortedSpans, place: LocatedLink) -> bool:
-    return place.within is None and not place.at and spans.around(*place.link.span) is not None
+    return place.within is None and not place.at and spans.span_around(*place.link.span) is not None

@@ -103,7 +103,7 @@ class Board:
         number = bisect_left(self.lanes, line, key=lambda lane: lane.heading.line)
         return self.lanes[number - 1] if number else None
 
-    def named(self, name: str) -> list[Lane]:
+    def find_lanes(self, name: str) -> list[Lane]:
         """Return the lanes that a name means: one, or those of the same title.
 
         A name is the heading, or its title without limit and marks (BOARD-4).

@@ -131,7 +131,7 @@ def list_unreadable(vault: Vault) -> UnreadableFiles:
             continue
         lines = warnings.get(path, ())
         problem = find_problem(vault, entry) if not is_pdf(path) or entry.is_too_large else None
-        problem = problem or _of_index(lines, is_pdf(path))
+        problem = problem or _problem_in_index(lines, is_pdf(path))
         if problem is not None:
             problems.append((path, problem))
     return UnreadableFiles(problems, unread_pdfs)
@@ -145,7 +145,7 @@ def _with_nul(texts: Iterable[tuple[VaultPath, str]]) -> list[VaultPath]:
     return [path for path, text in texts if "\0" in text]
 
 
-def _of_index(warnings: Sequence[str], is_of_pdf: bool) -> Problem | None:
+def _problem_in_index(warnings: Sequence[str], is_of_pdf: bool) -> Problem | None:
     """Return what the index says of a file that it could not read."""
     for warning in warnings:
         if warning in UNINDEXED:

@@ -66,7 +66,7 @@ def _update_card_of(
     target = current
     warnings: tuple[str, ...] = ()
     if lane:
-        target, warnings = _choose_lane(board.named(lane), current, lane)
+        target, warnings = _choose_lane(board.find_lanes(lane), current, lane)
         if status := _status_in(target, current, box.text, settings, change):
             change = replace(change, status=status)
     updated = UpdatedNote(body, box.line, (box.text,), (box.text,))

@@ -19,7 +19,7 @@ class SortedSpans:
         self._spans = sorted(spans)
         self._starts = [span.start for span in self._spans]
 
-    def around(self, start: int, end: int) -> Span | None:
+    def span_around(self, start: int, end: int) -> Span | None:
         """Return the span that holds everything from `start` to `end`; None where none does."""
         at = bisect_right(self._starts, start) - 1
         return self._spans[at] if at >= 0 and end <= self._spans[at].end else None

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, Resource, ToolSpec, built_in_registry
+from obsidian_mcp.contracts.rad.tools import Bridge, InputProperty, InputSchema, Resource, ToolSpec, own_registry
 from obsidian_mcp.errors import InvalidArguments, ToolFailed, UnknownTool
 
 WEATHER = ToolSpec(
@@ -138,14 +138,14 @@ def test_calls_and_registrations_of_many_threads_do_not_disturb_each_other() -> 
 
 def test_chat_is_there_only_with_a_gateway() -> None:
     """RAD-02"""
-    assert [tool.name for tool in built_in_registry().list_tools()] == ["echo", "time", "json_parse"]
+    assert [tool.name for tool in own_registry().list_tools()] == ["echo", "time", "json_parse"]
     message: list[tuple[str, str]] = []
 
     def gateway(content: str, model: str) -> dict[str, Any]:
         message.append((content, model))
         return {"model": "m", "choices": []}
 
-    bridge = built_in_registry(gateway)
+    bridge = own_registry(gateway)
     assert bridge.call_tool("chat", {"content": "hi"}) == {
         "model": "m",
         "provider": "openai",
