@@ -156,6 +156,47 @@ def test_nouns_and_participles_are_told_from_verbs() -> None:
     assert participles == ["applied", "linking", "made_by"]
 
 
+@pytest.mark.parametrize(
+    ("function", "advice"),
+    [
+        ("def applied() -> str: ...", "a participle"),
+        ("def wrapped_in(): ...", "a participle"),
+        ("def others() -> list[str]: ...", "an adjective or pronoun alone"),
+        ("def below() -> str: ...", "a preposition"),
+        ("def by_path() -> dict[str, int]: ...", "a preposition"),
+        ("def same_text() -> bool: ...", "no assertion"),
+        ("def warnings() -> None: ...", "no verb"),
+        ("def read() -> str: ...", "the name of too many"),
+        ("def run(): ...", "the name of too many"),
+    ],
+)
+def test_a_name_that_says_neither_what_is_done_nor_what_is_returned_is_refused(function: str, advice: str) -> None:
+    (place,) = names.unclear_functions(sources(function))
+
+    assert advice in place.name
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def apply_edits() -> None: ...",
+        "def is_of_text() -> bool: ...",
+        "def names_vault() -> bool: ...",
+        "def nearest_texts() -> list[str]: ...",
+        "def path_of() -> str: ...",
+        "@property\ndef whole() -> str: ...",
+        "class A(Thread):\n    def run(self) -> None: ...",
+        "@register('in')\ndef inside() -> bool: ...",
+    ],
+)
+def test_verbs_assertions_nouns_and_names_of_interfaces_are_fine(function: str) -> None:
+    assert listed(names.unclear_functions, function) == []
+
+
+def test_a_method_called_as_another_package_wants_is_refused_as_a_function() -> None:
+    assert listed(names.unclear_functions, "def run() -> None: ...") != []
+
+
 def test_an_unknown_row_is_refused_with_those_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--list", "vague", "--of", __file__])
@@ -174,6 +215,8 @@ WHAT_TO_DO = {
     "long-files": "A file has one noun: give the second one a file, with a docstring that says what it is.",
     "long-signatures": "Make parameters keyword-only, or pass a record that has a meaning of its own.",
     "sliced-records": "Name the columns: unpack the record, or give it a property.",
+    "unclear-functions": "The rule is the docstring of `tests.house.names.unclear_functions`.",
+    "participles": "Write what the function does, or the noun that it returns.",
     "shared-type-names": "Name each for what it is, so that a search for a name finds its own uses only.",
 }
 """The limits of docs/architecture.md, and what helps where one is passed."""

@@ -29,7 +29,6 @@ from .place import (
     REPLACED,
     TEMP_PREFIX,
     DiskPlace,
-    below_file_error,
     check_absent,
     disconnected_error,
     is_link,
@@ -37,6 +36,7 @@ from .place import (
     leads_elsewhere,
     long_path,
     make_folders,
+    path_below_file_error,
     patiently,
     real_path,
     symbolic_link_error,
@@ -192,7 +192,7 @@ class VaultFolder:
             if error.errno in (errno.ELOOP, errno.ENOTDIR):
                 DiskPlace(folder, part).stat_file(disk)
                 if make:
-                    raise below_file_error(disk) from error
+                    raise path_below_file_error(disk) from error
             raise
 
     # -- reading

@@ -63,6 +63,12 @@ COUNTS = [
         0,
     ),
     Count("no-verbs", "functions whose name begins with no verb", names.functions_that_are_no_verbs),
+    Count(
+        "unclear-functions",
+        "functions whose name says neither what they do nor what they return",
+        names.unclear_functions,
+        0,
+    ),
     Count("participles", "of these, participles alone", names.functions_that_are_participles, 0),
 ]
 

@@ -14,12 +14,33 @@ from pathlib import Path
 from .source import Function, Place, Source, decorators, parameters
 
 _WORDS = tomllib.loads((Path(__file__).parent / "words.toml").read_text("utf-8"))
-VAGUE, VERBS, CONVERSIONS, PREPOSITIONS, PARTICIPLES, NO_PARTICIPLES = (
+VAGUE, VERBS, CONVERSIONS, PREPOSITIONS, PARTICIPLES, NO_PARTICIPLES, ALONE, PREPOSITIONS_FIRST = (
     frozenset(_WORDS[name].split())
-    for name in ("vague", "verbs", "conversions", "prepositions", "participles", "no_participles")
+    for name in (
+        "vague",
+        "verbs",
+        "conversions",
+        "prepositions",
+        "participles",
+        "no_participles",
+        "alone",
+        "prepositions_first",
+    )
 )
 SEARCHLESS = ("read", "run", "answer", "holds")
 """Names of functions that a search for their users does not find, because so many bear them."""
+OUTSIDE = {
+    "run": "threading.Thread",
+    "connection_made": "asyncio.Protocol",
+    "connection_lost": "asyncio.Protocol",
+    "data_received": "asyncio.Protocol",
+    "aclose": "anyio's streams",
+}
+"""Methods of classes that another package calls by this name, and whose interface it is."""
+DROP_IN_COMMANDS = ("obsidian_mcp/cli/headless/", "call: DropInCall")
+"""Functions of these files with this one parameter are the commands of Obsidian's own program.
+`commands.txt` names them, as Obsidian does: `read`, `recents`, `unresolved`."""
+YES_OR_NO = {"is", "are", "has", "can", "may", "must", "should", "was", "were", "would", "does", "will"}
 PROPERTIES = {"property", "cached_property", "functools.cached_property"}
 TYPE_NAME = re.compile(r"[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*")
 """A name in the form of a class; constants are in capitals, type variables such as `T` one letter."""
@@ -132,7 +153,7 @@ def functions_that_are_no_verbs(sources: list[Source]) -> Iterator[Place]:
     """
     for source in sources:
         for function in source.functions:
-            if not (_is_named_by_others(function) or _is_verb(function)):
+            if not (_is_named_outside(source, function) or _is_named_by_others(function) or _is_verb(function)):
                 yield source.place(function, function.name)
 
 
@@ -147,6 +168,60 @@ def functions_that_are_participles(sources: list[Source]) -> Iterator[Place]:
         has_ending = first.endswith(("ed", "ing")) and first not in NO_PARTICIPLES
         if (has_ending or first in PARTICIPLES) and (not second or second in PREPOSITIONS):
             yield place
+
+
+def unclear_functions(sources: list[Source]) -> Iterator[Place]:
+    """Yield the functions whose name says neither what they do nor what they return.
+
+    The rule, which `test_house` holds for the program:
+
+    - A function that does something and returns nothing begins with a verb: `apply_edits`.
+    - One that answers yes or no reads as an assertion: `is_allowed`, `contains`, `names_vault`.
+    - One that returns a thing may be called by the noun, as in Python's library and httpx
+      (`path_of`, `nearest_texts`, `weekday`), but not by a participle (`allowed`), a preposition
+      (`below`) or a pronoun or adjective alone (`others`, `whole`): those are the names of a
+      value's state, and leave out what the value is.
+    - None is called `read`, `run`, `answer` or `holds`: a search for its users would list those of
+      all others.
+
+    Left out are properties, which are values; special methods; functions that are registered under
+    their name, such as tools and the commands of the drop-in; and methods whose name is another
+    package's (`OUTSIDE`).
+    """
+    participles = {(place.file, place.line) for place in functions_that_are_participles(sources)}
+    for source in sources:
+        for function in source.functions:
+            if _is_named_by_others(function) or _is_named_outside(source, function):
+                continue
+            if (source.file, function.lineno) in participles:
+                advice = "a participle; write what it does (`apply_…`) or what it returns"
+            else:
+                advice = _advice(function)
+            if advice:
+                yield source.place(function, f"{function.name} is {advice}")
+
+
+def _advice(function: Function) -> str:
+    """Return what is wrong with a name that is no participle; empty where nothing is."""
+    first, second = _first_words(function.name)
+    if function.name in SEARCHLESS:
+        return f"the name of too many; write what it is about (`{first}_…`)"
+    if not second and first in ALONE:
+        return f"an adjective or pronoun alone; write whose (`{first}_…`, `find_{first}`)"
+    if first in PREPOSITIONS_FIRST and not _is_verb(function):
+        return "a preposition; write what stands there (`place_…`, `files_…`) or what it does"
+    returned = ast.unparse(function.returns) if function.returns else ""
+    if returned == "bool" and first not in YES_OR_NO and _infinitive(first) not in VERBS:
+        return "no assertion, and answers yes or no; write `is_…`, `has_…` or a verb"
+    if returned in ("None", "NoReturn") and first not in VERBS | CONVERSIONS:
+        return "no verb, and returns nothing; write what it does"
+    return ""
+
+
+def _is_named_outside(source: Source, function: Function) -> bool:
+    folder, parameter = DROP_IN_COMMANDS
+    is_command = source.file.startswith(folder) and ast.unparse(function.args) == parameter
+    return is_command or (function in source.methods and function.name in OUTSIDE)
 
 
 def _first_words(name: str) -> tuple[str, str]:

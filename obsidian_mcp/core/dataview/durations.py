@@ -99,7 +99,7 @@ def _write_amount(number: float) -> str:
     return format(shown_decimal(number, 3), "f").rstrip("0").rstrip(".")
 
 
-def between(left: Date, right: Date) -> Duration:
+def duration_between(left: Date, right: Date) -> Duration:
     """Return `left - right`: the calendar difference, normalized (DV-70)."""
     if left.milliseconds < right.milliseconds:
         return normalize(_difference(left, right).scale(-1.0))

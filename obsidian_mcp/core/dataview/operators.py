@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from obsidian_mcp.core.dataview.durations import between, convert_to_unit, normalize
+from obsidian_mcp.core.dataview.durations import convert_to_unit, duration_between, normalize
 from obsidian_mcp.core.dataview.pages import run_of
 from obsidian_mcp.core.dataview.records import ObjectRecord
 from obsidian_mcp.core.dataview.values import are_equal, compare, is_true, type_name, value_text
@@ -53,7 +53,7 @@ _NUMBERS: dict[str, ApplyOperator] = {
 _BY_TYPES: dict[tuple[str, str, str], ApplyOperator] = {
     ("string", "*", "number"): _repeat,
     ("number", "*", "string"): lambda left, right, context: _repeat(right, left, context),
-    ("date", "-", "date"): lambda left, right, _: between(left, right),
+    ("date", "-", "date"): lambda left, right, _: duration_between(left, right),
     ("date", "-", "duration"): lambda left, right, _: shift(left, right.scale(-1.0), elapsed=True),
     ("date", "+", "duration"): lambda left, right, _: shift(left, right, elapsed=True),
     ("duration", "+", "date"): lambda left, right, _: shift(right, left, elapsed=True),

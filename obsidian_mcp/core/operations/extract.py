@@ -97,11 +97,10 @@ def extract(
                 vault, source.path, target, merged=after, moved=inserted, part=extraction.span
             )
     warnings += unread_links(vault) if update_links else []
-    remarks = (*warnings, *links.rewriting.warnings, *vault.settings.warnings)
     return PlannedChange(
         (*own_files, *links.rewriting.rewritten),
         tuple(created),
-        remarks,
+        (*warnings, *links.rewriting.warnings, *vault.settings.warnings),
         links.rewriting.reformed,
         source.path,
         target,
