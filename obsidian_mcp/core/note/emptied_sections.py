@@ -86,7 +86,7 @@ class _SortedEdits:
         self.edits = sorted(edits, key=_place)
         self._starts = [edit.span.start for edit in self.edits]
 
-    def touching(self, start: int, end: int) -> list[Edit]:
+    def edits_touching(self, start: int, end: int) -> list[Edit]:
         """Return the edits that hold, begin at or are between two places."""
         first = bisect_left(self._starts, start)
         while first and self.edits[first - 1].span.end >= start:
@@ -109,7 +109,7 @@ def _list_sections(body: str, edits: _SortedEdits) -> list[_ChangedSection]:
     for heading, next_start, end in zip(outline, next_starts, note.section_ends, strict=True):
         start = heading.span.start
         own = Span(heading.span.end, next_start)
-        goes = any(start < edit.span.end for edit in edits.touching(start, start))
+        goes = any(start < edit.span.end for edit in edits.edits_touching(start, start))
         sections.append(
             _ChangedSection(
                 heading,
@@ -131,7 +131,7 @@ def _has_text_after(
     What an edit puts in the place of text counts where the edit begins.
     """
     at, end = max(text_start, part.start), part.end
-    for edit in edits.touching(part.start, end):
+    for edit in edits.edits_touching(part.start, end):
         begins_here = part.start < edit.span.start <= end or (is_first and edit.span.start == 0)
         if begins_here and edit.text.strip():
             return True
@@ -148,11 +148,13 @@ def _with_removals(body: str, edits: _SortedEdits, spans: Sequence[Span]) -> lis
     lines before it where it is the last one."""
     emptied = SortedSpans(spans)
     result = [
-        edit for edit in edits.edits if emptied.around(_place(edit), _place(edit) + 1) is None
+        edit for edit in edits.edits if emptied.span_around(_place(edit), _place(edit) + 1) is None
     ]
     for span in spans:
         start = span.start
-        inside = [edit for edit in edits.touching(*span) if span.start <= _place(edit) < span.end]
+        inside = [
+            edit for edit in edits.edits_touching(*span) if span.start <= _place(edit) < span.end
+        ]
         end = max([span.end, *(edit.span.end for edit in inside)])
         if end == len(body) and (blank := _BLANK_LINES_BEFORE.search(body, 0, start)):
             start = min(start, blank.start() + len(_first_line_end(body, blank.start())))

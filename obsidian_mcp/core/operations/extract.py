@@ -79,7 +79,9 @@ def extract(
     text = fill_composer_template(vault, text, source.path, target)
     links = _plan_links(vault, extraction, is_new=there is None, update_links=update_links)
     warnings += links.warnings
-    remaining, needed = _remaining(vault, extraction, links.in_source, left, before.text.newline)
+    remaining, needed = _remaining_text(
+        vault, extraction, links.in_source, left, before.text.newline
+    )
     warnings += _warn_of_empty_headings(needed)
     own_files, created = [rewritten(before, remaining)], []
     if there is None:
@@ -181,7 +183,7 @@ def _plan_links(
     )
 
 
-def _remaining(
+def _remaining_text(
     vault: Vault,
     extraction: Extraction,
     link_edits: Sequence[Edit],
@@ -231,7 +233,9 @@ def _moved_text(
     gone = [Edit(Span(edit.span.start, min(edit.span.end, part.end)), "") for edit in removals]
     gone_spans = SortedSpans(edit.span for edit in gone)
     own = [
-        edit for edit in changes if gone_spans.around(edit.span.start, edit.span.start + 1) is None
+        edit
+        for edit in changes
+        if gone_spans.span_around(edit.span.start, edit.span.start + 1) is None
     ]
     text = footnotes.cut(body, part, [*own, *gone, *_quote_marks(body, part)])
     if not notes.carried:
