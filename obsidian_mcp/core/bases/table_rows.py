@@ -177,7 +177,7 @@ def _table_rows(
 ) -> Iterator[TableRow]:
     """Yield the rows, without those whose cells are below no column or a wrong one (TABLE-9)."""
     for number, written in enumerate(located.table.rows):
-        row = written.aligned(len(columns))
+        row = written.align_cells(len(columns))
         if row.is_overlong(len(columns)):
             continue
         cells = {name: _read_cell(row.cell(index), note.path) for index, name in enumerate(columns)}

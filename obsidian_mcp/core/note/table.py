@@ -57,7 +57,7 @@ class Row(NamedTuple):
             text = text if "|" in self.tail or self.cells[-1].strip() else f"{text}|"
         return self.prefix + text
 
-    def aligned(self, width: int) -> Row:
+    def align_cells(self, width: int) -> Row:
         """Return the row with its cells below their columns, of which there are `width`.
 
         Where it has more cells, a pipe of a link, code or math may be taken for the end of a cell:
@@ -80,7 +80,7 @@ class Row(NamedTuple):
         """
         if len(self.cells) <= width:
             return False
-        return any(cell.strip() for cell in self.cells[width:]) or self.aligned(width) != self
+        return any(cell.strip() for cell in self.cells[width:]) or self.align_cells(width) != self
 
 
 class Table(NamedTuple):
@@ -110,7 +110,7 @@ class OverlongRow(NamedTuple):
 
     def describe(self) -> str:
         """Return what is wrong with the row, and how it is written right if that can be told."""
-        aligned = self.row.aligned(self.width)
+        aligned = self.row.align_cells(self.width)
         columns = "1 column" if self.width == 1 else f"{self.width} columns"
         text = cut_text(to_printable(self.row.line), CHARACTERS_SHOWN)
         advice = "Escape a pipe that is text as \\|, or take out what is too much."

@@ -94,7 +94,9 @@ class TableEdit:
         self._rows = Places(len(table.rows))
         self._column_names = ColumnNames(table.columns, self._columns)
         self._row_names = RowNames(
-            [row.aligned(width) for row in check_each(table.rows)], self._column_names, self._rows
+            [row.align_cells(width) for row in check_each(table.rows)],
+            self._column_names,
+            self._rows,
         )
         self._header = _TableLine(table.header, width)
         self._delimiters = _TableLine(table.delimiters, width)
@@ -129,7 +131,7 @@ class TableEdit:
         """Return what a cell says now."""
         if row in self._changed:
             return show_cell(self._changed[row].cell(column) or "")
-        return self._as_read.rows[row - 1].aligned(self._columns.count).cell(column - 1)
+        return self._as_read.rows[row - 1].align_cells(self._columns.count).cell(column - 1)
 
     def _check_row(self, number: int) -> None:
         """Refuse to change cells of a row that has more than there are columns (TABLE-9).

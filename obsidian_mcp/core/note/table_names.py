@@ -45,7 +45,7 @@ def _check_is_there(places: Places, number: int, noun: str) -> int:
     return number
 
 
-def _only(numbers: Sequence[int], name: str) -> int:
+def _require_one(numbers: Sequence[int], name: str) -> int:
     """Return the number of the one column of a name.
 
     Raises: AmbiguousName with the numbers of several.
@@ -90,7 +90,7 @@ class ColumnNames:
         if isinstance(name, str):
             text = name.strip()
             present = [n for n in self._exact.get(text, ()) if self._places.has(n)]
-            number = _only(present, name) if present else self._find_new(text)
+            number = _require_one(present, name) if present else self._find_new(text)
             if number is not None:
                 return number
         return _check_is_there(self._places, self.find_as_read(name), "column")
@@ -104,7 +104,7 @@ class ColumnNames:
         if isinstance(name, str):
             text = name.strip()
             equal = self._exact.get(text) or self._folded.get(text.casefold())
-            number = _only(equal, name) if equal else _number_in(text)
+            number = _require_one(equal, name) if equal else _number_in(text)
         else:
             number = name
         if number is None:
