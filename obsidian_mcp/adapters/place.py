@@ -288,7 +288,7 @@ def join_name(folder: str, name: str) -> str:
     return os.path.join(folder, name)
 
 
-def below_file_error(disk: str) -> InvalidName:
+def path_below_file_error(disk: str) -> InvalidName:
     """Return the error for a folder that cannot be made, because a file is in its way."""
     path = to_printable(disk)
     return InvalidName(
@@ -315,7 +315,7 @@ def make_folders(path: str, disk: str) -> None:
         os.makedirs(path, exist_ok=True)
     except OSError as error:  # each system has another one for it
         if any(above.is_file() for above in (Path(path), *Path(path).parents)):
-            raise below_file_error(disk) from error
+            raise path_below_file_error(disk) from error
         raise
 
 
