@@ -6,7 +6,7 @@ import re
 import unicodedata
 from itertools import islice
 
-from obsidian_mcp.core.text.call import check_each
+from obsidian_mcp.core.text.call import check_each, checkpoint
 from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.nearness import nearest_texts
 from obsidian_mcp.core.text.text import common_start, split_lines
@@ -122,8 +122,10 @@ def _strip_line_ends(text: str) -> list[str]:
 
 def _nearest_line(body: str, find: str) -> tuple[int, str] | None:
     first_line = next((line.strip() for line in split_lines(find) if line.strip()), "")
-    lines = check_each(reversed(list(enumerate(split_lines(body), 1))))
-    present = {line.strip(): number for number, line in lines if line.strip()}
+    checkpoint()  # splitting a text of many megabytes cannot be stopped
+    lines = body.split("\n")
+    numbered = check_each(zip(range(len(lines), 0, -1), reversed(lines), strict=True))
+    present = {line.strip(): number for number, line in numbered if line.strip()}
     near = nearest_texts(first_line, present, 1)
     if not near:
         return None
