@@ -71,7 +71,8 @@ def test_one_call_links_what_is_listed_and_nothing_else(opened: Opened, root: Pa
     change, diff = answer.pop("change"), answer.pop("diff")
     assert answer.pop("line_ends") == "CRLF"
     assert answer == {"total": 2, "changed": ["Alone.md", "Walk.md"], "linked": len(listed)}
-    assert shown == {**answer, "diff": shown["diff"]}
+    how_to_apply = {"plan": shown["plan"], "apply_with": "obsidian_batch"}
+    assert shown == {**answer, "diff": shown["diff"], **how_to_apply}
     assert change == 1
     assert "+[[Anna]]!\n" in diff
     assert "+[[Anna]]!\n" in shown["diff"]
