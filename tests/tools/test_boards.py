@@ -325,6 +325,8 @@ def test_a_card_with_further_lines_is_not_deleted_on_completion(opened: Opened) 
         ("3) [ ] rope\n   x\n", "- [ ] keel\n", "- [ ] keel\n- [ ] rope\n   x\n"),
         ("- [ ] rope\n\tx\n", "- [ ] keel\n\ntext\n", "- [ ] keel\n- [ ] rope\n\tx\n\ntext\n"),
         ("- [ ] rope\n\tx\n", "text\n", "text\n- [ ] rope\n\tx\n"),
+        ("- [ ] rope\n", "- [ ] keel\n> said\n- [ ] mast\n", "- [ ] keel\n- [ ] rope\n\n> said\n- [ ] mast\n"),
+        ("- [ ] rope\n", "- [ ] keel\n<p>\n- [ ] mast\n", "- [ ] keel\n- [ ] rope\n\n<p>\n- [ ] mast\n"),
         ("\n- [ ] tar\n\n%% c %%\n\n- [ ] rope\n\tx\n", "- [ ] keel\n", "- [ ] keel\n- [ ] rope\n\tx\n"),
         ("  - [ ] rope\n\n      x\n", "- [ ] keel\n", "- [ ] keel\n- [ ] rope\n\n    x\n"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -149,10 +149,19 @@ class Board:
         return Lane(
             heading,
             content if mark is None else Span(mark.end(), content.end),
-            tuple(self._cards_of(of_cards)) if of_cards else (),
+            tuple(self._cards_read(of_cards)) if of_cards else (),
             is_finished=mark is not None and not is_archive,
             is_archive=is_archive,
         )
+
+    def _cards_read(self, section: Section) -> Iterator[BoardCard]:
+        """Yield the cards of a list up to a text without an indent that ends it for the plugin."""
+        end = section.span.start
+        for card in self._cards_of(section):
+            if self.body[end : card.span.start].strip():
+                return
+            yield card
+            end = card.span.end
 
     def _cards_of(self, section: Section) -> Iterator[BoardCard]:
         """Yield the items of a list at the top level."""
@@ -242,7 +251,7 @@ def _list_lost(body: str) -> list[str]:
     lost: list[str] = []
     in_lane = has_cards = behind_settings = False
     for number, section in enumerate(check_each(note.sections)):
-        lines: Iterable[str] = section.span.slice(body).splitlines()
+        lines = section.span.slice(body).splitlines()
         if behind_settings:
             lost += (line.strip() for line in lines if line.strip())
         elif section.kind == "heading":
@@ -251,11 +260,7 @@ def _list_lost(body: str) -> list[str]:
             behind_settings = True
         elif section.kind == "list" and in_lane and not has_cards:
             has_cards = True
-            lost += (
-                line.strip()
-                for line in lines
-                if line.strip() and line[0] not in " \t" and not _ITEM.match(line)
-            )
+            lost += _list_lost_of_cards(lines)
         elif section.kind != "yaml" and not _is_rule_of_archive(note, note.sections, number):
             marks = in_lane and section.kind == "paragraph"
             lost += (
@@ -264,6 +269,23 @@ def _list_lost(body: str) -> list[str]:
                 if line.strip() and not (marks and _COMPLETE.fullmatch(line))
             )
     return lost
+
+
+def _list_lost_of_cards(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the lines of a lane's first list that are no part of a card.
+
+    Behind a quote or HTML without an indent there is no card for the plugin.
+    """
+    is_ended = False
+    for line in check_each(lines):
+        is_ended = is_ended or _ends_list(line, 0, len(line))
+        if line.strip() and (is_ended or (line[0] not in " \t" and not _ITEM.match(line))):
+            yield line.strip()
+
+
+def _ends_list(text: str, start: int, end: int) -> bool:
+    """Return whether a line is a quote or HTML without an indent."""
+    return text.startswith(">", start, end) or html_block(text, start, end) is not None
 
 
 def _is_settings(note: Note, section: Section) -> bool:
@@ -303,7 +325,7 @@ def _end_of_card(body: str, item: ListItem, end: int) -> int:
     first_end = body.find("\n", item.span.start, end)
     at = first_end + 1 or end
     while at < end:
-        if body[at] == ">" or html_block(body, at, end):
+        if _ends_list(body, at, end):
             end = at
             break
         at = body.find("\n", at, end) + 1 or end
