@@ -14,6 +14,7 @@ from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.expressions.regexps import RegExpValue
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value, check_depth, from_json
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 from obsidian_mcp.core.text.wikilink import read_whole_wikilink, split_subpath
 
 from .dates import humanize, parse_date
@@ -138,10 +139,6 @@ def text_of(value: Value, context: Context, depth: int = 0) -> str:
     return json.dumps(_to_plain(value, context, depth), ensure_ascii=False, separators=(",", ":"))
 
 
-_LEAST_EXPONENTIAL = 1e21
-"""From here on JavaScript writes numbers with an exponent, and so does Python's JSON for floats."""
-
-
 def _to_plain(value: Value, context: Context, depth: int) -> Any:
     """Return a value as JSON has it: whole numbers without `.0`, other types as their texts."""
     context.budget.charge(ITEM_UNITS)
@@ -150,7 +147,7 @@ def _to_plain(value: Value, context: Context, depth: int) -> Any:
         case None | bool():
             return value
         case float():
-            is_plain = value == value // 1 and abs(value) < _LEAST_EXPONENTIAL
+            is_plain = value == value // 1 and abs(value) < LEAST_EXPONENTIAL
             return int(value) if is_plain else value
         case list():
             return [_to_plain(item, context, depth + 1) for item in value]

@@ -42,6 +42,8 @@ Tests set another where a process cannot change its zone (Windows).
 _EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 - of times whose zone is taken off
 _MICROSECOND = timedelta(microseconds=1)
 _LAST_YEAR_ASKED = 2999
+_CYCLE = range(2008, 2036)
+"""28 years, after which dates fall on the same weekdays again, in every kind of year."""
 _REFUSALS = (OverflowError, OSError, ValueError)
 
 
@@ -140,10 +142,10 @@ def read_zone(text: str) -> tzinfo | None:
 def _to_similar_year(when: datetime) -> datetime:
     """Return the same time without a zone in a year whose days fall alike.
 
-    It is a year of 2008 to 2035 that begins on the same weekday and is as long.
+    It is a year of `_CYCLE` that begins on the same weekday and is as long.
     """
     shape = _year_shape(when.year)
-    year = next(year for year in range(2008, 2036) if _year_shape(year) == shape)
+    year = next(year for year in _CYCLE if _year_shape(year) == shape)
     return when.replace(year=year, tzinfo=None)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 
 from .budget import ITEM_UNITS
 from .values import ExpressionError, Value, check_depth
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from .evaluate import Context
 
 T = TypeVar("T")
-_EXPONENT_FROM = 1e21
-"""From here on a number is written with an exponent."""
 Cell = Any
 """JSON: null, boolean, number, text, list, object."""
 
@@ -144,5 +143,5 @@ def number_cell(number: float) -> Cell:
         return "NaN"
     if math.isinf(number):
         return "Infinity" if number > 0 else "-Infinity"
-    is_plain = number == int(number) and abs(number) < _EXPONENT_FROM
+    is_plain = number == int(number) and abs(number) < LEAST_EXPONENTIAL
     return int(number) if is_plain else number

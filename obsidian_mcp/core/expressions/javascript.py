@@ -7,6 +7,7 @@ from collections.abc import Callable
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 from obsidian_mcp.core.text.text import utf16_length
 
 from .values import ExpressionError
@@ -17,8 +18,6 @@ SPACES = (
     + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
 """What `trim` takes off, as an argument of `str.strip`."""
-_EXPONENT_FROM = 1e21
-"""From here on JavaScript writes a number with an exponent."""
 _WHOLE_FROM = 2**52
 """From here on every number is whole."""
 _MAX_FIXED_DIGITS = 100
@@ -59,7 +58,7 @@ def to_fixed(number: float, digits: int) -> str:
     """
     if not 0 <= digits <= _MAX_FIXED_DIGITS:
         raise ExpressionError("toFixed() digits argument must be between 0 and 100")
-    if not math.isfinite(number) or abs(number) >= _EXPONENT_FROM:
+    if not math.isfinite(number) or abs(number) >= LEAST_EXPONENTIAL:
         return number_text(number)
     rounded = Decimal(number).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, _CONTEXT)
     text = format(rounded, "f")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text.digest import etag_of
-from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Text
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES, SNIFFED_BYTES, Text
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .ports import DiskFile
@@ -51,8 +51,8 @@ class FileContent(NamedTuple):
 
     @property
     def is_text(self) -> bool:
-        """Whether it can be shown as text: UTF-16, as other binary data, has NUL characters."""
-        return b"\0" not in self.data[:8192]
+        """Whether it can be shown as text."""
+        return b"\0" not in self.data[:SNIFFED_BYTES]
 
     @property
     def text(self) -> Text:

@@ -9,6 +9,7 @@ import struct
 from pathlib import Path
 from typing import Literal
 
+from obsidian_mcp.core.text.text import SNIFFED_BYTES
 from obsidian_mcp.core.text.vault_path import extension
 
 FileKind = Literal["note", "canvas", "base", "text", "image", "pdf", "audio", "video", "other"]
@@ -42,7 +43,7 @@ def is_text(path: str, data: bytes) -> bool:
     kind = kind_of(path)
     if kind in ("image", "pdf", "audio", "video"):
         return path.lower().endswith(".svg")
-    if b"\0" in data[:8192]:
+    if b"\0" in data[:SNIFFED_BYTES]:
         return False
     if kind != "other":
         return True

@@ -20,6 +20,8 @@ TrashOption = Literal["system", "local", "none"]
 
 SETTINGS_FOLDER = ".obsidian"
 """Folder of a vault that holds the app's settings."""
+_LATEST_MS = 1e18
+"""Milliseconds since 1970; what is later, or no number at all, is no time."""
 ENABLED_PLUGINS_FILE = "community-plugins.json"
 BOOKMARKS_FILE = "bookmarks.json"
 
@@ -119,7 +121,7 @@ def parse_registry(content: Content) -> tuple[RegisteredVault, ...]:
     for id_, facts in Members(read_json(content)).members("vaults"):
         if isinstance(facts, dict) and isinstance(path := facts.get("path"), str) and path:
             opened: Any = facts.get("ts")
-            time = int(opened) if type(opened) in (int, float) and abs(opened) < 1e18 else 0
+            time = int(opened) if type(opened) in (int, float) and abs(opened) < _LATEST_MS else 0
             vaults.append(RegisteredVault(id_, path, time, open=facts.get("open") is True))
     return tuple(vaults)
 

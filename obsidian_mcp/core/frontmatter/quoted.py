@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
-from obsidian_mcp.core.text.text import Span
+from obsidian_mcp.core.text.text import Span, join_surrogate_pair
 
 Quote = Literal["json", "double", "single", "none"]
 """A JSON string, YAML's two quoted styles, or plain text."""
@@ -100,5 +100,5 @@ def _read(body: str, span: Span, quote: Quote, *, ascii_only: bool = False) -> Q
 def _meaning(escape: re.Match[str]) -> str:
     high, low, code, name = escape.groups()
     if high:
-        return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
+        return join_surrogate_pair(int(high, 16), int(low, 16))
     return chr(int(code, 16)) if code else _NAMED.get(name, name)

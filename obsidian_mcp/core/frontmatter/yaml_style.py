@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 from obsidian_mcp.errors import InvalidArguments
 
 from . import yaml12
@@ -55,7 +56,9 @@ def check_value(value: Any, *, depth: int = 0) -> YamlValue:
                 return value
         case float():
             if value - value == 0:  # neither infinite nor no number
-                return int(value) if value.is_integer() and abs(value) < 1e21 else value
+                return (
+                    int(value) if value.is_integer() and abs(value) < LEAST_EXPONENTIAL else value
+                )
         case list() | tuple():
             return [check_value(item, depth=depth + 1) for item in value]
         case Mapping():

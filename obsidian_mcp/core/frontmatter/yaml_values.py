@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
+
 YamlScalar = str | int | float | bool | None
 YamlValue = Any
 """Text, number, boolean, None, or lists and mappings of these, as JSON has them."""
@@ -13,8 +15,6 @@ _MAX_DIGITS = 300
 """Characters from which on an integer is larger than JSON's numbers, or nearly so."""
 _MAX_BASED_DIGITS = 250
 """The same for hexadecimal and octal integers."""
-_LEAST_EXPONENTIAL = 1e21
-"""JavaScript writes whole numbers from here on with an exponent; they stay floats."""
 _TYPED_FIRST = frozenset("~nNtTfF+-.0123456789")
 _CONSTANTS: dict[str, YamlScalar] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -45,7 +45,7 @@ def resolve_scalar(text: str) -> YamlScalar:
         number = float(text)
         if number - number != 0:  # infinite
             return None
-        return int(number) if number.is_integer() and abs(number) < _LEAST_EXPONENTIAL else number
+        return int(number) if number.is_integer() and abs(number) < LEAST_EXPONENTIAL else number
     return text
 
 

@@ -24,6 +24,8 @@ LINE_HEIGHT = 24
 MAX_TEXT_HEIGHT = 400
 COLUMNS = 30
 """Characters in a line of a card of the usual width; wide characters count two."""
+_FIRST_WIDE = "\u2e80"
+"""From here on come the East Asian scripts, and with them most wide characters."""
 
 Side = Literal["right", "left", "above", "below"]
 EdgeSide = Literal["top", "right", "bottom", "left"]
@@ -85,7 +87,7 @@ def text_height(text: str) -> int:
     """Return the height of a text card of the usual width, from TEXT_HEIGHT to MAX_TEXT_HEIGHT."""
     text = text[: MAX_TEXT_HEIGHT // LINE_HEIGHT * (COLUMNS + 1)]  # more of it is not higher
     lines = sum(
-        max(1, ceil(sum(1 + (ord(char) > 0x2E7F) for char in line) / COLUMNS))
+        max(1, ceil(sum(1 + (char >= _FIRST_WIDE) for char in line) / COLUMNS))
         for line in text.split("\n")
     )
     return min(MAX_TEXT_HEIGHT, TEXT_HEIGHT + LINE_HEIGHT * (lines - 1))

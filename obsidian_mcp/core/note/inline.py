@@ -34,6 +34,7 @@ FOOTNOTE_REACH = 1002
 
 _EMPHASIS = frozenset("*_=~")
 _SCHEMES = ("http", "https")
+_LONGEST_SCHEME = max(map(len, _SCHEMES))
 _trigger = re.compile(r"[\\`<$%\[\]#:]")
 _punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
@@ -357,7 +358,7 @@ class _InlineScanner:
 
     def _address(self, at: int) -> int:
         """Skip a bare web address, which contains no tags and no links."""
-        if not self._text[max(at - 5, 0) : at].lower().endswith(_SCHEMES):
+        if not self._text[max(at - _LONGEST_SCHEME, 0) : at].lower().endswith(_SCHEMES):
             return at + 1
         address = (_url_in_link if self._brackets else _url)(self._text, at, self._end)
         if not address:

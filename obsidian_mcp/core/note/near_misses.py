@@ -16,6 +16,8 @@ TEXT_SHOWN = 200
 """Code points of a note's text in a message."""
 PAIRS_SHOWN = 5
 """Different characters in a message."""
+_TO_FULL_WIDTH = 0xFEE0
+"""From a character of ASCII to its full-width form, such as `ａ`."""
 PLACES_COMPARED = 50
 """Places at which the first line of a text is compared further."""
 LONGEST_COMPARED = 2_000
@@ -79,7 +81,7 @@ def _token(unit: str) -> str:
         if re.fullmatch(alike, unit):
             return alike
     forms = {unit, unicodedata.normalize("NFD", unit), unicodedata.normalize("NFKC", unit)}
-    wide = chr(ord(unit) + 0xFEE0) if "!" <= unit <= "~" else unit
+    wide = chr(ord(unit) + _TO_FULL_WIDTH) if "!" <= unit <= "~" else unit
     return f"(?:{'|'.join(map(re.escape, sorted({*forms, wide})))})"
 
 

@@ -7,15 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from obsidian_mcp.core.text.analysis import fold, substring
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 from obsidian_mcp.core.text.vault_path import basename
 from obsidian_mcp.core.text.wikilink import read_whole_wikilink
 
 from . import nodes
 from .nodes import And, Not, Or, Phrase, QueryNode, Regex, Word
 from .regexp import translate
-
-_LEAST_EXPONENTIAL = 1e21
-"""JavaScript writes whole numbers from here on with an exponent."""
 
 
 def make_name_test(key: QueryNode) -> Callable[[str], bool]:
@@ -107,7 +105,7 @@ def _texts(items: Iterable[object]) -> Iterator[str]:
     for item in items:
         if isinstance(item, bool):
             yield "true" if item else "false"
-        elif isinstance(item, float) and item.is_integer() and abs(item) < _LEAST_EXPONENTIAL:
+        elif isinstance(item, float) and item.is_integer() and abs(item) < LEAST_EXPONENTIAL:
             yield str(int(item))  # as JavaScript writes 7.0
         elif isinstance(item, str | int | float):
             yield str(item)

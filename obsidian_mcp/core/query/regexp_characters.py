@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from obsidian_mcp.core.text.analysis import is_caseless
+from obsidian_mcp.core.text.text import join_surrogate_pair
 
 CLASSES = {
     "d": "0-9",
@@ -37,7 +38,7 @@ def read_character(source: str, start: int, at: int) -> tuple[str, int]:
     """
     if pair := _SURROGATES.match(source, at):
         high, low = (int(code, 16) for code in pair.groups())
-        return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)), pair.end()
+        return join_surrogate_pair(high, low), pair.end()
     if escape := _CODE.match(source, at):
         if escape.group(4):
             return chr(ord(escape.group(4)) % 32), escape.end()

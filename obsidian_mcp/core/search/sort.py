@@ -13,6 +13,7 @@ from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.collation import collation_key
 from obsidian_mcp.core.text.fit import cut_text
+from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
 from obsidian_mcp.core.text.vault_path import basename
 from obsidian_mcp.errors import InvalidArguments
 
@@ -167,7 +168,7 @@ def to_one_line(value: object) -> str:
     """The value of a property in one line."""
     if isinstance(value, str):
         text = value
-    elif isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
+    elif isinstance(value, float) and value.is_integer() and abs(value) < LEAST_EXPONENTIAL:
         text = str(int(value))
     elif isinstance(value, list):
         text = ", ".join(map(to_one_line, value))

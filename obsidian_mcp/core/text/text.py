@@ -23,9 +23,16 @@ UNREADABLE = "\ufffd"
 MAX_FILE_BYTES = 64 * 2**20
 """Largest file that is read at once, and so the largest that is written: 64 MiB."""
 MOST_BYTES_OF_CHARACTER = 4
+SNIFFED_BYTES = 8192
+"""A file with a NUL character among its first bytes is no text: it is binary data or UTF-16."""
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 _LINE_END = re.compile("\n")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def join_surrogate_pair(high: int, low: int) -> str:
+    """Return the character of two UTF-16 code units, as in the escapes of JSON and JavaScript."""
+    return chr(0x10000 + ((high - 0xD800) << 10) + low - 0xDC00)
 
 
 def to_printable(text: str) -> str:
