@@ -168,6 +168,10 @@ class _BaseReader:
         return None
 
     def _junction(self, raw: dict[str, Any], path: YamlPath) -> BaseFilter | None:
+        """Return a filter of several parts.
+
+        It is None, with a mistake noted, where the app refuses it.
+        """
         kinds = [key for key in FILTER_KEYS if key in raw]
         unknown = [key for key in raw if key not in FILTER_KEYS]
         if not raw:
@@ -222,6 +226,7 @@ class _BaseReader:
         return views
 
     def _view(self, raw: Any, place: int) -> View | None:
+        """Return a view; None, with a mistake noted, for one that the app would not show."""
         path: YamlPath = ("views", place)
         if not isinstance(raw, dict):
             self._report_mistake(path, f"View {place + 1} must be an object")

@@ -77,6 +77,11 @@ def _duration(value: Value) -> Duration | None:
 def _arithmetic(
     numbers: Callable[[float, float], float], *, scales_durations: bool
 ) -> BinaryOperation:
+    """Return an operator on numbers, which may also multiply or divide a duration.
+
+    Null on one side gives null, so that an empty property is no error.
+    """
+
     def operate(left: Value, right: Value, _: Context) -> Value:
         if type(left) is float and type(right) is float:
             return numbers(left, right)
@@ -91,6 +96,11 @@ def _arithmetic(
 
 
 def _compare(test: Callable[[Any, Any], bool]) -> BinaryOperation:
+    """Return a comparison of numbers, dates, texts or durations; of different kinds it is false.
+
+    A text beside a date or duration is read as one.
+    """
+
     def compare(left: Value, right: Value, _: Context) -> Value:
         if type(left) is float and type(right) is float:
             return test(left, right)

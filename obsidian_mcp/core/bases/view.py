@@ -234,6 +234,11 @@ def _all_of(parts: Sequence[RowTest]) -> RowTest:
 
 
 def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[KeyedRows] | None:
+    """Return the rows in groups, or None for a view without.
+
+    Values that are the same thing are one group: links to one file stay together, although they may
+    be written, and sorted, by different texts.
+    """
     if view.group_by is None:
         return None
     # what a value is -> the order key of the first such value: links to one file stay together,

@@ -59,6 +59,10 @@ def read_phrase(text: str) -> DayPhrase | None:
 
 
 def _phrase(kind: PhraseKind, is_loose: bool, parts: dict[str, str | None]) -> DayPhrase:
+    """Return the phrase of the groups that an expression has matched.
+
+    An expression lacks the groups that its kind does not need, so each has a default.
+    """
     word, month, number, count = (
         parts.get(name) or "" for name in ("word", "month", "number", "count")
     )

@@ -178,6 +178,11 @@ def resolve_fields(
 
 
 def _resolve_day(fields: MomentFields, locale: Locale, today: date | None) -> date | None:
+    """Return the day that the fields name, in moment's order of precedence; None where it is none.
+
+    Years and months that are missing are those of `today`; a missing day is the first.
+    Raises: ValueError where `today` is needed and not given.
+    """
     year, month, day = fields.get("year"), fields.get("month"), fields.get("day")
     if "era" in fields and year is not None:
         year = _year_of_era(fields["era"], year, locale)
@@ -235,6 +240,11 @@ def _or_today(value: int | None, today: date | None, name: str) -> int:
 
 
 def _resolve_week(fields: MomentFields, locale: Locale, today: date | None) -> date | None:
+    """Return the day that a week names, counted as ISO 8601 or the language does.
+
+    Without a weekday it is the first day of the week. None for a weekday outside of the week, and
+    where the present week is needed and `today` is not given.
+    """
     iso = bool(fields.keys() & {"iso_week", "iso_week_year", "iso_weekday"})
     first_day, doy = _ISO_RULE if iso else (locale.first_day, locale.doy)
     year = fields.get("iso_week_year" if iso else "week_year", fields.get("year"))
@@ -274,6 +284,10 @@ def _day_in_week_year(week_year: int, month: int, day: int, rule: tuple[int, int
 
 
 def _resolve_time(fields: MomentFields, locale: Locale) -> timedelta | None:
+    """Return the time of day; None for one that is none, such as 24:01.
+
+    As in moment, 24:00 is the midnight behind the day, and a part of the day alone is no time.
+    """
     hour, minute, second = (fields.get(name, 0) for name in ("hour", "minute", "second"))
     if fields.get("of_twelve") and not 1 <= hour <= 12:
         return None

@@ -131,6 +131,11 @@ def with_inline_fields(
 
 
 def _items(note: Note, lines: list[str]) -> Iterator[ListItemData]:
+    """Yield the items of a note's lists as Dataview has them.
+
+    The text of an item is that of its lines without their indentation; for tags and fields they
+    count as one line.
+    """
     if not note.list_items:
         return
     links = _links_by_line(note)

@@ -247,6 +247,10 @@ class _Execution:
         return answer
 
     def _table(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
+        """Return the rows of a TABLE or LIST; a cell that fails says so and leaves the others.
+
+        Raises: QueryInvalid where every row has an error.
+        """
         columns = [Column(named.text, named.name) for named in self.query.columns]
         shows_id = not self.query.without_id or (self.query.kind == "list" and not columns)
         values = [compile_node(named.expression) for named in self.query.columns]
@@ -279,6 +283,12 @@ class _Execution:
             return {"error": error.message}
 
     def _calendar(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
+        """Return dates with the links of their notes.
+
+        Rows without a date are left out, with a remark.
+
+        Raises: QueryInvalid where no row has a value.
+        """
         named = self.query.columns[0]
         pairs = evaluate_rows(rows, compile_node(named.expression), self.run, "CALENDAR")
         if rows and not pairs:

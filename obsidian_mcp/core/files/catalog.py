@@ -80,6 +80,11 @@ class Catalog(FileList):
         return entry
 
     def _look_up(self, raw: str) -> FileEntry | None:
+        """Return the file of a name, in the order of NAME-03: exact path, path, then file name.
+
+        A name that no path can have may still be that of a file on disk, written exactly so.
+        Raises: AmbiguousName where several files fit.
+        """
         try:
             path = self.parse(raw)
         except AppError:

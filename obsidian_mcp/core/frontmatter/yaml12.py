@@ -198,6 +198,11 @@ class _Builder:
             raise _error(event, "it holds more than one document")
 
     def _add_scalar(self, event: Any) -> None:
+        """Put a scalar where it belongs, with the span that it takes in the source.
+
+        PyYAML's marks are not enough for the span: an empty value has none, and a block of lines
+        ends at the next token. The span must be right because an edit replaces exactly it.
+        """
         text: str = event.value
         style = event.style
         start: int = event.start_mark.index
@@ -259,6 +264,11 @@ class _Builder:
             self._stack[-1].depth = depth + 1
 
     def _close(self, event: Any) -> None:
+        """Put a list or mapping that ends here where it belongs.
+
+        The lines of the outermost flow collection are checked for their indentation, and its span
+        is kept for edits.
+        """
         frame = self._stack.pop()
         self._nest(frame.depth, event)
         if frame.flow:

@@ -194,6 +194,11 @@ def _plan(
     referrers: Iterable[Referrer],
     own: Edit,
 ) -> Iterator[FileEdits]:
+    """Yield the edits of each file whose links lead to the renamed part.
+
+    In the note itself the edit `own` of the heading has its place; links inside of the heading are
+    not edited besides.
+    """
     recall = _remember_renamed(rename_segments)
 
     def rewrite_link(place: LocatedLink, source: VaultPath) -> list[Edit]:

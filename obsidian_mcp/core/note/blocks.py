@@ -336,6 +336,11 @@ class _BlockReader:
         return last + 1
 
     def _list(self, run: LineRun, i: int, at: int) -> int:
+        """Read a list with all its items, and enter what the items contain.
+
+        The start of an item's line is moved behind its marker and box, so that the blocks inside of
+        the item are read like those of a note.
+        """
         if run.depth >= self._lines.deepest or not md.list_item(self._body, at, self._ends[i]):
             return 0
         items = self._lines.list_lines(run, i)

@@ -101,6 +101,11 @@ class _InlineScanner:
         self._body = body
 
     def _enter(self, region: Region) -> None:
+        """Begin a region; what is remembered of the one before is forgotten.
+
+        A region of several parts, such as a paragraph in a quote, is read as one text without the
+        prefixes of its lines; `_span` leads back to the note.
+        """
         self._cell = region.cell
         self._text, self._first, self._end = self._body, region.start, region.end
         self._parts = region.parts
@@ -128,6 +133,11 @@ class _InlineScanner:
         """Offsets of the runs of backticks of each length."""
 
     def scan(self, region: Region) -> None:
+        """Read the elements of a region from left to right.
+
+        Only characters that can begin or end an element are looked at. Each method reads one
+        element and returns where to go on, so that nothing inside of code or a link is read again.
+        """
         self._enter(region)
         text = self._text
         read_to = self._first
@@ -194,6 +204,10 @@ class _InlineScanner:
     # which to continue.
 
     def _tag(self, at: int) -> int:
+        """Read a tag (TAG-05 to TAG-08).
+
+        A tag right behind a bracket counts only if the bracket turns out to begin a link.
+        """
         text = self._text
         match = tags.match(text, at, self._end)
         if not match:
@@ -243,6 +257,7 @@ class _InlineScanner:
         return self._end if opening >= 0 and not text[opening + len(run)].isspace() else 0
 
     def _bracket(self, at: int) -> int:
+        """Read a wikilink or footnote; any other bracket may turn out to begin a Markdown link."""
         text = self._text
         image = at > self._first and text[at - 1] == "!" and self._escaped != at - 1
         if text.startswith("[[", at) and not text.startswith("[", at + 2):
@@ -267,6 +282,11 @@ class _InlineScanner:
         return at + 1
 
     def _closing_bracket(self, at: int) -> int:
+        """Read the Markdown link whose text ends here, if it has a destination.
+
+        Links inside of the text of another link were read before it. They are taken out again,
+        because the outer one is what the app uses; embeds and wikilinks stay.
+        """
         opening = self._brackets.pop()
         if not self._text.startswith("(", at + 1, self._end):
             return at + 1

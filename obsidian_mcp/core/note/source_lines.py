@@ -152,6 +152,10 @@ class SourceLines:
         return next(closed, run.end - 1)
 
     def interrupts_paragraph(self, run: LineRun, i: int, at: int) -> bool:
+        """Return whether the block at `at` ends a paragraph.
+
+        It does so without a blank line between them.
+        """
         body, end = self.body, self.ends[i]
         match body[at]:
             case "#":

@@ -181,6 +181,10 @@ def _render(text: str, run: _Run) -> str:
 
 
 def _evaluate(command: TemplateCommand, run: _Run) -> str:
+    """Return what a command writes: its values, joined where one is a text.
+
+    Numbers would be added, as in JavaScript; this is left to the app.
+    """
     run.command = command
     result: _CommandValue | None = None
     for value in command.values:
@@ -231,6 +235,10 @@ def _text(run: _Run, value: _CommandValue, name: str) -> str:
 def _reference(
     run: _Run, reference: _CommandValue | None, pattern: _CommandValue | None
 ) -> datetime:
+    """Return the date that a date function starts from: now, or what the template names.
+
+    Raises: the run's failure for a text that is no date of this form.
+    """
     if reference is None or reference == "":
         return run.target.now
     text = _text(run, reference, "the reference date")
@@ -252,6 +260,11 @@ def _reference(
 
 
 def _move(run: _Run, when: datetime, offset: _CommandValue) -> datetime:
+    """Return a date moved by days, or by an ISO 8601 duration as moment reads it (`P-1M`).
+
+    The units of a duration are added from years to seconds, so that P1M1D of 31 January is a day in
+    March.
+    """
     try:
         if isinstance(offset, float) and not isinstance(offset, bool):
             return when + timedelta(days=round(offset))
@@ -302,6 +315,12 @@ def _cursor(run: _Run, order: _CommandValue = 0.0) -> str:
 
 
 def _include(run: _Run, link: _CommandValue) -> str:
+    """Return the text of another template or note, rendered.
+
+    Its properties are kept apart, to be merged.
+
+    Raises: the run's failure for one that includes itself, is nested too deep or is not there.
+    """
     written = _text(run, link, "the link to include").strip()
     target = written.removeprefix("[[").removesuffix("]]")
     if target in run.including:

@@ -61,6 +61,11 @@ def _update_card_of(
     today: date,
     lane: str,
 ) -> UpdatedNote:
+    """Change a card and move it where it belongs now.
+
+    A lane that is named sets the status, as dragging a card does in the plugin; else a status that
+    completes the card may move it to the lane of completed ones.
+    """
     body, count = board.body, board.count_lines(card)
     current = board.lane_of(box.line - 1)
     target = current

@@ -93,6 +93,12 @@ def _check_task(line: Line | None, box: Checkbox, settings: TaskSettings) -> Non
 def _set_status(
     text: str, box: Checkbox, name: str, settings: TaskSettings, today: date
 ) -> StatusChange:
+    """Return the line of a task with another status, and what changes with it.
+
+    A checkbox that is not the plugin's (without its global filter) changes its character only, as
+    in the app.
+    Raises: InvalidArguments for a name that is no status.
+    """
     core = follows_core(text, settings)
     line = read_line(text, settings.notation)
     # the plugin may not read it as a checkbox

@@ -181,6 +181,10 @@ _DATE_LINE = re.compile(r"(due|scheduled|starts|created|done|cancelled|happens) 
 
 
 def _parse_date(line: str, lower: str, environment: Environment) -> Filter | None:
+    """Return the filter of a line about a date, None for a line about something else (TASK-103).
+
+    Raises: QueryInvalid for a date that is not understood, and for an unexpanded template.
+    """
     match = _DATE_LINE.fullmatch(lower)
     if match is None:
         return None
@@ -295,6 +299,11 @@ _TEXTS: dict[str, Callable[[Task], str]] = {
 
 
 def _parse_text(line: str, _: str, environment: Environment) -> Filter | None:
+    """Return the filter of a line about a text, None for a line about something else.
+
+    Conditions on the path or the status are filters of their own kind: they are tried once for a
+    file or status, not for every task.
+    """
     match = _TEXT_LINE.fullmatch(line)
     if match is None:
         return None

@@ -95,6 +95,10 @@ def _backlink(task: Task) -> str:
 
 
 def _group_names(name: str, environment: Environment) -> Callable[[Task], Sequence[str]] | None:
+    """Return the function that names a task's groups by a field; None for a field that makes none.
+
+    The names are the plugin's own, with its hidden `%%2%%` that sorts them.
+    """
     if name == "tags":
         return lambda task: task.tags or ("(No tags)",)
     if name in DATES or name == "happens":

@@ -155,6 +155,10 @@ def _line(text: str, notation: ReadNotation) -> Line:
 
 
 def _set_field(line: Line, name: str, value: str | None, notation: ReadNotation) -> str:
+    """Return the text of a line with a field set, or removed where `value` is None.
+
+    A field that is there keeps its place and notation; only a new one is put where it belongs.
+    """
     text = line.text
     if value is None:
         for field in line.fields:

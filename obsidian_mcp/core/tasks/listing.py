@@ -100,6 +100,10 @@ def _unexplained_filter(matches: TaskTest) -> Filter:
 
 
 def _status(argument: str) -> Iterator[Filter]:
+    """Yield the filter of the argument `status`; none for all.
+
+    Raises: InvalidArguments for a word that is no status.
+    """
     # one character is a symbol, which may be a space or a capital
     name = argument if len(argument) == 1 else argument.strip().lower()
     if name == "all":
@@ -120,6 +124,10 @@ def _status(argument: str) -> Iterator[Filter]:
 
 
 def _date(name: str, phrase: str, environment: Environment) -> Filter:
+    """Return the filter of an argument that names a date or a period (TASK-132).
+
+    Raises: QueryInvalid.
+    """
     word = phrase.lower()
     if word in ("any", "none"):
         expected = word == "any"

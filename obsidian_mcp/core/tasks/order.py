@@ -82,6 +82,10 @@ def sort_tasks(
 
 
 def _sort_key(name: str, environment: Environment) -> SortKey:
+    """Return the sort key by a field, as the plugin orders it.
+
+    `random` is the same all day, so that a list does not change under its reader.
+    """
     today, settings = environment.today, environment.settings
     if name in DATES or name == "happens":
         return lambda task: _day_key(task, name)

@@ -131,6 +131,11 @@ class _Primary(dict[int, str]):
 
 
 def _primary(char: str) -> str:
+    """Return the primary weight of a character, which ignores case and accents.
+
+    White space comes first, then punctuation, symbols, digits and letters; marks and control
+    characters weigh nothing.
+    """
     category = unicodedata.category(char)
     if category == "Nd":
         return str(unicodedata.decimal(char))

@@ -63,6 +63,11 @@ def runs(letters: Letters) -> list[Letters]:
 
 
 def _runs(letters: Letters) -> Iterator[Letters]:
+    """Yield the runs of letters that are looked for as one.
+
+    A run ends where the script changes. Particles are dropped, and Chinese without kana is split at
+    words that stand in nearly every sentence.
+    """
     has_kana = any(_kind(letter) in {"hiragana", "katakana"} for letter in letters)
     for pieces in _pieces(letters):
         for kind, run in ((kind, tuple(run)) for kind, run in groupby(pieces, _kind)):
