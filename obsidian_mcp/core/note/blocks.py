@@ -336,11 +336,7 @@ class _BlockReader:
         return last + 1
 
     def _list(self, run: LineRun, i: int, at: int) -> int:
-        """Read a list with all its items, and enter what the items contain.
-
-        The start of an item's line is moved behind its marker and box, so that the blocks inside of
-        the item are read like those of a note.
-        """
+        """Read a list, and what its items contain, whose lines begin behind marker and box."""
         if run.depth >= self._lines.deepest or not md.list_item(self._body, at, self._ends[i]):
             return 0
         items = self._lines.list_lines(run, i)
@@ -363,10 +359,8 @@ class _BlockReader:
             item.end = starts[item.last + 1] if item.spaced else ends[item.last]
             if item.last > item.line:
                 self._lines.cut_indent(item)
-            box = (
-                md.task_box(body, item.content, end) if body.startswith("[", item.content) else None
-            )
-            if box:
+            has_bracket = body.startswith("[", item.content)
+            if has_bracket and (box := md.task_box(body, item.content, end)):
                 item.mark, item.content = box[1], box.end()
             starts[item.line] = item.content
             if item.last == item.line and self._is_plain(item.content, end):
