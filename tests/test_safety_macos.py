@@ -17,9 +17,9 @@ from tests.system import can, needs
 from tests.vaults import answer, contents, write_files
 
 ABOUT_OTHER_THINGS = {
-    "arguments", "attachments", "boards", "bounds", "canvas", "edits", "first_minute", "inline_fields",
-    "large_notes", "periodic",
-    "profiles", "published", "query", "tables", "tasks", "templates", "vaults",
+    "arguments", "attached_words", "attachments", "boards", "bounds", "canvas", "edits", "first_minute",
+    "inline_fields", "large_notes", "periodic",
+    "profiles", "published", "query", "tables", "tasks", "templates", "typed_text", "vaults",
 }  # fmt: skip
 """Tests of tools that move, take back or search for something only on the way."""
 

@@ -12,6 +12,7 @@ from obsidian_mcp.core.files import bookmarks as stored
 from obsidian_mcp.core.files.bookmarks import Bookmark
 from obsidian_mcp.core.files.settings import BOOKMARKS_FILE
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.text.vault_path import is_note
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, InvalidArguments, NoteNotFound
@@ -54,12 +55,12 @@ def list_bookmarks(
     opened = app.vaults.get(vault)
     bookmarks, sought = (
         stored.read_visible_bookmarks(opened.files.config(BOOKMARKS_FILE), opened.policy),
-        text.casefold(),
+        typed_key(text),
     )
     matching = [
         bookmark
         for bookmark in bookmarks
-        if sought in f"{bookmark.target} {bookmark.title}".casefold()
+        if sought in typed_key(f"{bookmark.target} {bookmark.title}")
     ]
     listed = [
         ListedBookmark(

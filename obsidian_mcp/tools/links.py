@@ -266,6 +266,8 @@ class BrokenLink:
     """What is not there: file, heading or block."""
     did_you_mean: str | None = None
     """The link to write instead, where something has a similar name."""
+    difference: str | None = None
+    """How that differs from the link, where both look the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +328,7 @@ def graph(
 def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int) -> GraphAnswer:
     from obsidian_mcp.core.operations.broken_links import (
         broken_links,
+        describe_likeness,
         likely_link,
         line_of,
         missing_part,
@@ -342,9 +345,11 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
                 ref.link.original,
                 context,
                 missing_part(ref),
-                likely_link(vault, ref),
+                meant,
+                describe_likeness(ref.link.original, meant) if meant is not None else None,
             )
             for ref, context in zip(page, vault.graph.contexts(page), strict=True)
+            for meant in (likely_link(vault, ref),)
         ),
         least=1,
     )

@@ -121,16 +121,14 @@ def _texts_of(
     path: VaultPath, body: str
 ) -> tuple[list[tuple[Note, Callable[[Span], Span]]], str | None]:
     """Return a note, or the text cards of a canvas, each with what gives the place in the file of
-    a place in its text; and what is wrong with the file."""
+    a place in its text; and what is wrong with a canvas."""
     from obsidian_mcp.core.note import canvas, parser
 
     if extension(path) == vault_path.CANVAS_EXTENSION:
         board = canvas.read_canvas(body)
         cards = [card.text for card in board.cards if card.text is not None]
         return [(parser.parse(text.value), text.place) for text in cards], board.error
-    note = parser.parse(body)
-    problem = note.frontmatter.error if note.frontmatter is not None else None
-    return [(note, lambda span: span)], problem
+    return [(parser.parse(body), lambda span: span)], None
 
 
 def view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) -> dict[str, Any]:

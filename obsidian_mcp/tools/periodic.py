@@ -15,6 +15,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .arguments import Argument, VaultName
 from .outcome import DocumentAnswer
 from .paging import PAGE
+from .property_warnings import property_faults
 from .registry import tool
 
 
@@ -75,7 +76,8 @@ def daily_note(
     first, etag = note.located.first.isoformat(), note.content.etag
     cursor = None if note.cursor is None else f"{note.cursor[0]}:{note.cursor[1]}"
     following = PAGE if not content and len(text) > PAGE else None
-    warnings = [*note.located.warnings, *note.warnings, *hidden] or None
+    faults = [] if content else property_faults(note.content.text.body)
+    warnings = [*note.located.warnings, *note.warnings, *faults, *hidden] or None
     facts = PeriodicNote(
         entry.path, first, note.created, note.changed, etag, cursor, following, warnings
     )

@@ -10,14 +10,17 @@ from typing import Annotated, Any
 from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import PropertyValue
+from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import to_printable
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, DryRun, Etag, Limit, Offset, Query, VaultName
 from .paging import ChangedFiles, changed_files, count_rows, next_offset, page_of
+from .property_warnings import property_faults
 from .registry import tool
 
 
@@ -93,9 +96,13 @@ def get_properties(
             key: property_value
             for key, property_value in values.items()
             if to_printable(key).lower() == property.lower()
+        } or {
+            key: property_value
+            for key, property_value in values.items()
+            if typed_key(to_printable(key)) == typed_key(property)
         }
         inline = [key for key in inline or () if key in values]
-    warning = parsed.frontmatter.error if parsed.frontmatter is not None else None
+    warning = next(iter(property_faults(content.text.body)), None)
     fitting = count_rows(list(values.items()))
     if fitting < len(values):
         warning = (
@@ -143,7 +150,7 @@ def set_properties(
 
 
 def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Properties:
-    property_uses = vault.graph.with_property(name)
+    property_uses = _values_of(vault, name)
     paths_by_value: dict[str, list[str]] = {}
     values: dict[str, Any] = {}
     for use in property_uses.value:
@@ -166,9 +173,20 @@ def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Propertie
     )
 
 
+def _values_of(vault: Vault, name: str) -> IndexAnswer[tuple[PropertyValue, ...]]:
+    """Return the values of a property; of the one whose name looks as it is typed, where no note
+    has the very name (NAME-18)."""
+    property_uses = vault.graph.with_property(name)
+    if property_uses.value:
+        return property_uses
+    names = {use.name for use in vault.graph.properties().value}
+    alike = {used.lower() for used in names if typed_key(used) == typed_key(name)}
+    return vault.graph.with_property(alike.pop()) if len(alike) == 1 else property_uses
+
+
 def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:
     if name:
-        property_uses = vault.graph.with_property(name)
+        property_uses = _values_of(vault, name)
         values = list(property_uses.value[offset : offset + limit])
         values = values[: count_rows(values)]
         following = next_offset(offset, len(values), len(property_uses.value))

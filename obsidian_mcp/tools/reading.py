@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.text import vault_path
+from obsidian_mcp.core.frontmatter.plain_block import is_plainly_sound
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.digest import etag_of
 from obsidian_mcp.core.text.text import (
@@ -22,6 +22,7 @@ from obsidian_mcp.core.text.text import (
     write_count,
 )
 from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
     VaultPath,
     is_note,
     name_key,
@@ -34,6 +35,7 @@ from .base_mistakes import base_mistakes
 from .note_views import ReadNote, view_context, view_structure
 from .outcome import DocumentAnswer
 from .paging import PAGE, page_end, take_fitting_items
+from .property_warnings import property_faults
 from .registry import tool
 
 RANDOM = "random:"
@@ -121,14 +123,16 @@ def _warnings(app: App, path: VaultPath, text: Text) -> list[str]:
         else ["The file is not valid UTF-8; bytes that are not are shown as U+FFFD."]
     )
     hidden = hidden_text_warnings(text.body, path, app.hidden_text_reads.add)
-    if not path.endswith(vault_path.NOTE_EXTENSION):
+    if not path.endswith(NOTE_EXTENSION):
         return [*unreadable, *base_mistakes(path, text.body), *hidden]
-    overlong_rows: list[str] = []
+    mistakes: list[str] = []
+    if not is_plainly_sound(text.body):
+        mistakes = property_faults(text.body)
     if "|" in text.body:
         from obsidian_mcp.core.note.table import warn_of_overlong_rows  # loaded when it is needed
 
-        overlong_rows = warn_of_overlong_rows(text.body)
-    return unreadable + overlong_rows + hidden
+        mistakes += warn_of_overlong_rows(text.body)
+    return unreadable + mistakes + hidden
 
 
 def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:

@@ -4,7 +4,7 @@ is the only way in (specs/tools.md)."""
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -33,6 +33,7 @@ from .paging import change_made, json_size
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.committed import Committed
+    from obsidian_mcp.core.vault.operation import Operation
     from obsidian_mcp.core.vault.planned_change import Planned
 
 ALWAYS_LOADED = ("obsidian_search", "obsidian_read_note")
@@ -92,12 +93,14 @@ class Tool:
         has_agreed = not self.read_only and given.pop(CONFIRM, None) in (True, "true")
         made: list[Committed] = []
         planned: list[Planned] = []
+        unchanged: list[Operation] = []
         record = current_call.get()._replace(
             has_consent=has_agreed,
             hidden_text=app.hidden_text_reads.path,
             key=app.config.key,
             made=made,
             planned=planned,
+            unchanged=unchanged,
         )
         outer = current_call.set(record)
         try:
@@ -126,6 +129,8 @@ class Tool:
             data |= _say_what_fits(read, data)
         if planned and self.enveloped and not record.wants_all:
             data |= self._keep_plan(app, given, planned[-1])
+        if self.enveloped and (made or planned or unchanged):
+            _add_warnings(data, _last_operations(made, planned, unchanged))
         text = result.text if isinstance(result, DocumentAnswer) else None
         picture = result if isinstance(result, PictureAnswer) else None
         return Outcome(data, text, document, self.enveloped, picture=picture, result=result)
@@ -219,6 +224,25 @@ def _say_what_fits(arguments: Mapping[str, Any], data: Mapping[str, Any]) -> dic
     of_all = f" of {total:,}" if isinstance(total, int) and total >= following else ""
     more = " show=paths fits more." if arguments.get("show") in ("lines", "passages") else ""
     return {"shown": f"{count:,}{of_all}: more do not fit one answer. Go on at next_offset.{more}"}
+
+
+def _last_operations(
+    made: Sequence[Committed], planned: Sequence[Planned], unchanged: Sequence[Operation]
+) -> Sequence[Operation]:
+    """Return what the change of a call does, would do, or needs not do."""
+    if made:
+        return made[-1].operations
+    return planned[-1].change.operations if planned else unchanged
+
+
+def _add_warnings(data: dict[str, Any], operations: Sequence[Operation]) -> None:
+    """Add to an answer what is to be said of the properties of the notes that a change writes."""
+    from .property_warnings import warn_of_properties  # loaded with the first change
+
+    said = data.get("warnings", [])
+    warnings = [warning for warning in warn_of_properties(operations) if warning not in said]
+    if warnings:
+        data["warnings"] = [*said, *warnings]
 
 
 def _other_vaults(app: App) -> str:

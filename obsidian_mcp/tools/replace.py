@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Annotated
 
@@ -11,17 +13,23 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.expressions.budget import Budget
 from obsidian_mcp.core.expressions.regexps import RegExpValue, escape
 from obsidian_mcp.core.expressions.values import ExpressionError
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note import canvas, edits
 from obsidian_mcp.core.note.edits import Edit
+from obsidian_mcp.core.note.near_misses import find_other_spelling
 from obsidian_mcp.core.operations import bulk
+from obsidian_mcp.core.text.fit import count_fitting
 from obsidian_mcp.core.text.text import MAX_FILE_BYTES, Span, check_size
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .arguments import Argument, DryRun, Query, VaultName
 from .paging import ChangedFiles, changed_files
 from .registry import tool
 
+COMPARED_BYTES = 2_000_000
+"""Of the files in which other spellings are looked for where find is in none of them."""
 MOST_MATCHES = 1_000_000
 """In one note."""
 _LITERAL = re.compile(r"/.+/[dgimsuvy]*", re.DOTALL)
@@ -81,24 +89,40 @@ def replace(
     nothing = (
         []
         if planned.rewritten
-        else [_explain_nothing(len(entries), regex=regex, is_found=is_found)]
+        else [_explain_nothing(opened, entries, "" if regex else find, is_found=is_found)]
     )
     return changed_files(
         planned.rewritten, dry_run=dry_run, warnings=[*selection.warnings, *nothing]
     )
 
 
-def _explain_nothing(files: int, *, regex: bool, is_found: bool) -> str:
+def _explain_nothing(
+    vault: Vault, entries: Sequence[FileEntry], find: str, *, is_found: bool
+) -> str:
+    """Return why nothing was changed; `find` is empty for a regular expression."""
+    files = len(entries)
     where = "the file" if files == 1 else f"the {files} files"
     if is_found:
         return f"Nothing was changed: all that find matches in {where} is what it would become."
-    if regex:
+    if not find:
         return f"Nothing was changed: the regular expression matches nothing in {where}."
-    return (
-        f"Nothing was changed: find is not in {where}. It must match exactly, spaces, quotes and "
-        "line breaks too; "
-        "obsidian_search finds other spellings."
+    return f"Nothing was changed: find is not in {where}. " + (
+        _find_other_spelling_in(vault, entries, find)
+        or "It must match exactly, spaces, quotes and line breaks too; obsidian_search finds other "
+        "spellings."
     )
+
+
+def _find_other_spelling_in(vault: Vault, entries: Sequence[FileEntry], find: str) -> str:
+    """Return in which file `find` stands in other characters that look alike, and in which; "" for
+    none of the first files."""
+    count = count_fitting((entry.size for entry in entries), COMPARED_BYTES)
+    for entry in entries[:count]:
+        with suppress(AppError):
+            body = vault.read_text(entry).text.body
+            if (spelling := find_other_spelling(body, find)) is not None:
+                return f"In {str(entry.path)!r}: {spelling[1]}"
+    return ""
 
 
 def _find_edits(

@@ -13,6 +13,7 @@ from obsidian_mcp.errors import InvalidArguments
 from .arguments import MOST_RESULTS, Argument, Name, VaultName
 from .outcome import DocumentAnswer
 from .paging import first_of
+from .property_warnings import property_faults
 from .registry import tool
 
 
@@ -58,7 +59,8 @@ def list_templates(
     template_entry = templates.find(template)
     text = opened.read_text(template_entry).text.body
     hidden = hidden_text_warnings(text, template_entry.path, app.hidden_text_reads.add)
-    return DocumentAnswer(TemplateText(template_entry.path, hidden or None), text)
+    warnings = [*property_faults(text), *hidden] or None
+    return DocumentAnswer(TemplateText(template_entry.path, warnings), text)
 
 
 @tool(title="Insert template", writes=True, destructive=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from obsidian_mcp.core.expressions.syntax import SyntaxProblem
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.errors import QueryInvalid
 
 from .places import YamlPath, find_place
@@ -86,7 +87,7 @@ class Base:
         if name is None:
             return self.views[0]
         exact = (view for view in self.views if view.name == name)
-        in_any_case = (view for view in self.views if view.name.lower() == name.lower())
+        in_any_case = (view for view in self.views if typed_key(view.name) == typed_key(name))
         named_view = next(chain(exact, in_any_case), None)
         if named_view is not None:
             return named_view

@@ -11,6 +11,7 @@ from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse, put
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments, NoteNotFound
 
 from .policy import Policy
@@ -118,11 +119,11 @@ def remove(body: str | None, name: str, policy: Policy) -> tuple[str, Bookmark]:
     """Return the file without the bookmark of a target or title that the policy shows, and it.
 
     Raises: NoteNotFound, AmbiguousName."""
-    sought = {name.casefold(), name.strip().casefold()}
+    sought = typed_key(name)
     matches = [
         (bookmark, node, array)
         for bookmark, node, array in _walk(_items(_root(body)))
-        if sought & {bookmark.target.casefold(), bookmark.title.casefold()}
+        if sought in (typed_key(bookmark.target), typed_key(bookmark.title))
         and _is_visible(bookmark, policy)
     ]
     if not matches:
@@ -192,7 +193,7 @@ def _group(array: JsonNode | None, name: str) -> JsonNode | None:
     """The group of a title, at any depth."""
     for node in array.items if array is not None else ():
         if isinstance(node.value, dict) and _text(node, "type") == "group":
-            if _text(node, "title").casefold() == name.casefold():
+            if typed_key(_text(node, "title")) == typed_key(name):
                 return node
             if (inner := _group(_items(node), name)) is not None:
                 return inner

@@ -10,6 +10,7 @@ from itertools import islice
 
 from obsidian_mcp.core.text import vault_path
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest_texts
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound
 
@@ -40,6 +41,21 @@ def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotF
     if notice:
         advice += f" It may be an alias. {notice}"
     return NoteNotFound(f"There is no note {raw!r} in the vault. {advice}", name=raw, near=paths)
+
+
+def find_typed(catalog: Catalog, path: str) -> VaultPath | None:
+    """Return the one file whose path or name looks as it is typed, in whichever characters it is
+    written (NAME-18)."""
+    key = typed_key(path.removesuffix(NOTE_EXTENSION))
+    alike = [
+        candidate
+        for name, paths in islice(catalog.paths_by_key().items(), MOST_SEARCHED)
+        if not name.isascii() or not path.isascii()
+        if typed_key(name.removesuffix(NOTE_EXTENSION)) == key.rpartition("/")[2]
+        for candidate in paths
+        if f"/{typed_key(candidate.removesuffix(NOTE_EXTENSION))}".endswith(f"/{key}")
+    ]
+    return alike[0] if len(alike) == 1 else None
 
 
 def near_files(catalog: Catalog, path: str) -> list[VaultPath]:

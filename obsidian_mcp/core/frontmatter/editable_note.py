@@ -45,6 +45,13 @@ class EditableNote(NamedTuple):
         """
         block = parser.locate(body)
         if block is None:
+            fault = parser.find_fault(body)
+            if fault is not None:  # a second block above it would hide it for good
+                raise PropertiesUnreadable(
+                    f"The note's properties cannot be changed. {fault.message} Add the line --- "
+                    "below it as text first.",
+                    line=fault.line,
+                )
             return cls(body, None, Outline())
         try:
             return cls(body, block, parser.outline(body, block))

@@ -14,6 +14,7 @@ import frontmatter
 from frontmatter.default_handlers import YAMLHandler
 
 from obsidian_mcp.core.text.text import Span, to_printable
+from obsidian_mcp.core.text.typed_text import typed_key
 
 from . import yaml12
 from .property_types import TYPES_FIXED
@@ -23,6 +24,10 @@ from .yaml_values import YamlValue
 
 _OPENING = ("---\n", "---\r\n")
 _CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
+_PROPERTY = re.compile(r"[\w\"'][^\n:]{0,99}:(?:[ \t]|\r?$)", re.MULTILINE)
+_PROPERTY_OR_ITEM = re.compile(r"[\w\"'][^:]{0,99}:(?:[ \t]|\r?\Z)|[ \t]+\S|-[ \t]|#[ \t]")
+MOST_PROPERTY_LINES = 200
+"""Lines in which the end of properties is looked for that no line of dashes ends."""
 _SPACE = re.compile(r"\s")
 
 
@@ -105,6 +110,52 @@ def read_frontmatter(body: str) -> Frontmatter | None:
     return Frontmatter(block, values, spans)
 
 
+class PropertiesFault(NamedTuple):
+    """Why the app reads no properties at the beginning of a note."""
+
+    message: str
+    """A sentence that names the line."""
+    line: int
+    """1-based."""
+    is_unclosed: bool = False
+    """Whether no line of dashes ends the properties."""
+
+
+def find_fault(body: str) -> PropertiesFault | None:
+    """Return why the properties at the beginning of a note cannot be read; None where they can, or
+    without any (FM-05).
+
+    A first line of dashes without a second one begins properties if the line below it is a name
+    with a colon; else it is a rule across the page.
+    """
+    if not body.startswith(_OPENING):
+        return None
+    if locate(body) is None:
+        if _PROPERTY.match(body, body.index("\n") + 1) is None:
+            return None
+        last = _last_property_line(body)
+        message = (
+            "The frontmatter is not readable: line 1 opens it, and no line with only --- closes "
+            f"it; line {last} seems to be its last one."
+        )
+        return PropertiesFault(message, 1, is_unclosed=True)
+    block = read_frontmatter(body)
+    if block is None or block.error is None:
+        return None
+    return PropertiesFault(block.error, block.line or 1)
+
+
+def _last_property_line(body: str) -> int:
+    """Return the line, 1-based, up to which the text below the first line looks like properties."""
+    last = 1
+    lines = body.split("\n", MOST_PROPERTY_LINES)[1:MOST_PROPERTY_LINES]
+    for number, line in enumerate(lines, 2):
+        if not _PROPERTY_OR_ITEM.match(line):
+            break
+        last = number
+    return last
+
+
 def outline(body: str, block: Block) -> Outline:
     """Return the top-level properties of a block with their positions, in code points of the body.
 
@@ -148,12 +199,18 @@ def key_of(values: Mapping[str, YamlValue], name: str) -> str | None:
     """Return the key of a property as written in the note (FM-32).
 
     `tags`, `aliases` and `cssclasses` are the first key that agrees in any case, as in the app.
-    Every other name is looked for exactly first and then in any case.
+    Every other name is looked for exactly first, then in any case, and then as it is typed
+    (NAME-18), where one property alone looks so.
     """
     folded = name.lower()
     if folded not in TYPES_FIXED and name in values:
         return name
-    return next((key for key in values if to_printable(key).lower() == folded), None)
+    in_any_case = next((key for key in values if to_printable(key).lower() == folded), None)
+    if in_any_case is not None or folded in TYPES_FIXED:
+        return in_any_case
+    typed = typed_key(name)
+    alike = [key for key in values if typed_key(to_printable(key)) == typed]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _texts(values: Mapping[str, YamlValue], name: str) -> list[str] | None:

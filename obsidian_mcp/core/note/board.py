@@ -16,6 +16,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.core.text.text import Span, to_printable
+from obsidian_mcp.core.text.typed_text import typed_form
 from obsidian_mcp.errors import NotText, SectionNotFound
 
 from .elements import Heading, ListItem, Section
@@ -200,7 +201,7 @@ def cards_span(body: str, content: Span) -> Span:
 
 def title_key(heading: str) -> str:
     """Return the form in which titles of lanes compare: without limit and marks (BOARD-4)."""
-    return heading_key(_EMPHASIS.sub("", _split_title(heading)[0]))
+    return heading_key(typed_form(_EMPHASIS.sub("", _split_title(heading)[0])))
 
 
 def lane_heading(note: Note, name: str) -> Heading | None:

@@ -15,6 +15,7 @@ from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.json_list import JsonItem, ListLayout, layout_of, rewrite_list
 from obsidian_mcp.core.text.json_text import JsonNode, Unreadable, parse
 from obsidian_mcp.core.text.text import to_printable
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.errors import AmbiguousName, CanvasUnreadable, InvalidArguments
 
 from .canvas import parse_root
@@ -139,12 +140,12 @@ class CanvasText:
             )
         if cards:
             return cards[0]
-        key = name.strip().lower()
+        key = typed_key(name)
         for names_of in (_whole_names, _short_names):
             cards = [
                 card
                 for card in self.cards
-                if key and key in {to_printable(text).strip().lower() for text in names_of(card)}
+                if key and key in {typed_key(to_printable(text)) for text in names_of(card)}
             ]
             if len(cards) == 1:
                 return cards[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from itertools import islice
@@ -10,6 +11,7 @@ from obsidian_mcp.core.text.call import check_each, checkpoint
 from obsidian_mcp.core.text.fit import cut_text, name_first
 from obsidian_mcp.core.text.nearness import nearest_texts
 from obsidian_mcp.core.text.text import common_start, split_lines
+from obsidian_mcp.core.text.typed_text import APOSTROPHES, HYPHENS, INVISIBLE, QUOTES
 from obsidian_mcp.errors import TextNotFound
 
 TEXT_SHOWN = 200
@@ -27,8 +29,17 @@ MOST_STEPS = 50_000_000
 
 They take a second at most, in which no other call is answered.
 """
+_UNSEEN = re.compile(f"[{INVISIBLE}]+")
+_ODD = re.compile(rf"[{INVISIBLE}]|[^\S \n]|[\u0300-\u036f]")
+"""A character that nobody sees in a message, or takes for another one."""
 _UNIT = re.compile(r"\.\.\.|-{2,9}|\s{1,99}|(?s:.)")
-_ALIKE = (r"['’‘‚‛′`´]", r"[\"“”„‟«»″]", r"(?>-{2,9}|[-–—−‐‑])", r"(?:\.\.\.|…)", r"\s{1,99}+")
+_ALIKE = (
+    f"[{APOSTROPHES}]",
+    f"[{QUOTES}]",
+    f"(?>-{{2,9}}|[{HYPHENS}])",
+    r"(?:\.\.\.|…)",
+    r"\s{1,99}+",
+)
 """Characters that are typed for each other, as expressions.
 
 Each matches short texts, and in one way only, so that a search cannot run away.
@@ -37,7 +48,7 @@ Each matches short texts, and in one way only, so that a search cannot run away.
 
 def describe_absence(body: str, find: str) -> TextNotFound:
     """Return the error for a text that is not in a note, with what is nearest to it."""
-    for explain in (_find_other_spelling, _find_deviation, _nearest_line):
+    for explain in (find_other_spelling, _find_deviation, _nearest_line):
         explanation = explain(body, find)
         if explanation is not None:
             line, message = explanation
@@ -47,19 +58,25 @@ def describe_absence(body: str, find: str) -> TextNotFound:
     )
 
 
-def _find_other_spelling(body: str, find: str) -> tuple[int, str] | None:
+def find_other_spelling(body: str, find: str) -> tuple[int, str] | None:
     """Return the line with the text in other quotes, dashes, spaces or forms, and what differs."""
     if len(find) > LONGEST_COMPARED:
         return None
-    units = _UNIT.findall(unicodedata.normalize("NFC", find.strip()))
+    units = _UNIT.findall(unicodedata.normalize("NFC", _UNSEEN.sub("", find.strip())))
     tokens = list(map(_token, units))
     is_quick = len(body) * len(tokens) <= MOST_STEPS
-    place = re.search("".join(tokens), body) if tokens and is_quick else None
+    has_unseen = _UNSEEN.search(body) is not None
+    between = f"[{INVISIBLE}]{{0,9}}+" if has_unseen else ""
+    place = re.search(between.join(tokens), body) if tokens and is_quick else None
     if place is None:
         return None
     at = place.start()
     pairs: dict[str, None] = {}
     for token, unit in zip(tokens, units, strict=True):
+        unseen = _UNSEEN.match(body, at)
+        if unseen is not None and at > place.start():
+            pairs[f"{_spell(unseen[0])} between letters"] = None
+            at = unseen.end()
         present = re.compile(token).match(body, at)
         if present is None:
             continue
@@ -67,8 +84,10 @@ def _find_other_spelling(body: str, find: str) -> tuple[int, str] | None:
         if present[0] != unit:
             pairs[f"{_spell(present[0])} for {_spell(unit)}"] = None
     line = body.count("\n", 0, place.start()) + 1
-    text = cut_text(place[0], TEXT_SHOWN)
     differences = name_first(list(pairs), PAIRS_SHOWN) or "another normal form"
+    text = cut_text(place[0], TEXT_SHOWN)
+    if len(place[0]) <= TEXT_SHOWN and _ODD.search(place[0]):
+        text = f"{text} (in JSON {json.dumps(place[0])})"
     return (
         line,
         f"Line {line} has it with {differences}. It must be given as it stands there: {text}",
@@ -89,7 +108,9 @@ def _spell(text: str) -> str:
     """Return a text for people: characters that are invisible, or look like others, by their
     numbers."""
     codes = " ".join(f"U+{ord(char):04X}" for char in text[:3])
-    return repr(text) if text.isascii() else codes if text.isspace() else f"{text} ({codes})"
+    if text.isascii():
+        return repr(text)
+    return codes if text.isspace() or _UNSEEN.fullmatch(text) else f"{text} ({codes})"
 
 
 def _find_deviation(body: str, find: str) -> tuple[int, str] | None:

@@ -8,11 +8,12 @@ from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.nearness import MOST_SEARCHED, nearest_texts
 from obsidian_mcp.core.text.text import Lines, Span, to_printable
+from obsidian_mcp.core.text.typed_text import typed_form
 from obsidian_mcp.errors import SectionNotFound
 
 from . import board, parser
-from .headings import heading_key
-from .subpath import SubpathTarget, resolve_subpath, section_of
+from .headings import HeadingIndex, heading_key
+from .subpath import SubpathTarget, resolve_subpath, section_of, segments
 
 SHOWN = 12
 """Maximum number of headings listed in SectionNotFound."""
@@ -79,9 +80,28 @@ def find(parsed: parser.Note, name: str, *, by_link: bool = False) -> SubpathTar
         lane = board.lane_heading(parsed, name) if target is None else None
         if lane is not None:
             target = SubpathTarget(section_of(parsed, lane), lane)
+    if target is None and not by_link:
+        target = _find_typed(parsed, name)
     if target is None:
         raise _describe_missing(parsed, name)
     return target
+
+
+def _find_typed(parsed: parser.Note, name: str) -> SubpathTarget | None:
+    """Return the heading that looks as the name does, in whichever characters both are written
+    (NAME-18)."""
+    parts = [_typed_heading(part) for part in segments(_subpath(name))]
+    outline = parsed.outline
+    typed = ((heading.level, _typed_heading(heading.text)) for heading in outline)
+    chain = HeadingIndex(typed).chain(parts) if parts and not parts[-1].startswith("^") else None
+    if chain is None:
+        return None
+    heading = outline[chain[-1]]
+    return SubpathTarget(section_of(parsed, heading), heading)
+
+
+def _typed_heading(text: str) -> str:
+    return heading_key(typed_form(text))
 
 
 def has(body: str, name: str) -> bool:
@@ -96,12 +116,12 @@ def _subpath(name: str) -> str:
 def lines_of_equal(body: str, name: str) -> list[int]:
     """Return the lines, from 1 on, of the headings that `name`, without a heading above it, may
     mean."""
-    key, lines = heading_key(name), Lines(body)
+    key, lines = _typed_heading(name), Lines(body)
     outline = parser.parse(body).outline
     return [
         lines.line(heading.span.start) + 1
         for heading in check_each(outline)
-        if heading_key(heading.text) == key
+        if _typed_heading(heading.text) == key
     ]
 
 
@@ -112,7 +132,17 @@ def _describe_missing(parsed: parser.Note, name: str) -> SectionNotFound:
         choice = f"Its blocks are {name_first(ids, SHOWN)}." if ids else "It has no block ids."
         message = f"The note has no block {name.strip()!r}. {choice}"
         return SectionNotFound(message, heading=name, blocks=ids[:SHOWN])
-    texts = [to_printable(heading.text) for heading in parsed.headings[:MOST_SEARCHED]]
+    key = _typed_heading(name.strip().removeprefix("#").rpartition("#")[2])
+    enclosed = [heading for heading in parsed.headings if _typed_heading(heading.text) == key]
+    if enclosed and not any(_typed_heading(heading.text) == key for heading in parsed.outline):
+        line = parsed.lines.line(enclosed[0].span.start) + 1
+        return SectionNotFound(
+            f"The heading {name!r} in line {line} stands inside a quote, callout or list, so it "
+            "begins no section. Read it by lines, and change it with replace_text.",
+            heading=name,
+            line=line,
+        )
+    texts = [to_printable(heading.text) for heading in parsed.outline[:MOST_SEARCHED]]
     near = nearest_texts(name.rpartition("#")[2], texts, SHOWN) or texts[:SHOWN]
     choice = "It has no headings."
     if near:

@@ -19,6 +19,7 @@ from obsidian_mcp.core.note.links import Style
 from obsidian_mcp.core.note.subpath import segments
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.nearness import nearest_texts
+from obsidian_mcp.core.text.typed_text import describe_difference
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
@@ -101,8 +102,20 @@ def likely_link(vault: Vault, reference: Reference) -> str | None:
     bang = "!" if link.kind == "embed" else ""
     if "[[" not in link.original:
         return f"{bang}[{display or ''}]({destination(path + subpath)})"
-    pipe = r"\|" if r"\|" in link.original else "|"
+    # in a table the backslash is no part of the path; elsewhere it is, and is the mistake
+    pipe = r"\|" if r"\|" in link.original and not str(link.path).endswith("\\") else "|"
     return f"{bang}[[{path}{subpath}{'' if display is None else pipe + display}]]"
+
+
+def describe_likeness(written: str, meant: str) -> str | None:
+    """Return how the link that was likely meant differs from one that looks the same; None where it
+    looks otherwise.
+
+    An answer that offers what was asked for in the same letters helps nobody (LINK-51).
+    """
+    if meant != written and meant.replace(r"\|", "|") == written.replace(r"\|", "|"):
+        return "no backslash, which stands before | in a table only"
+    return describe_difference(written, meant) or None
 
 
 def _near_file(vault: Vault, path: str) -> VaultPath | None:

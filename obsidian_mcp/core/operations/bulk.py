@@ -10,6 +10,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.query.parser import with_days
 from obsidian_mcp.core.search.hits import Hits, Request
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.vault_path import CANVAS_EXTENSION, extension, is_note
 from obsidian_mcp.core.vault.change_checks import check_total
 from obsidian_mcp.core.vault.planned_change import PlannedChange
@@ -28,6 +29,8 @@ from obsidian_mcp.errors import (
 
 MOST_NOTES = 10_000
 """Notes of one change."""
+NOTES_NAMED = 3
+"""Notes that an answer names which another search would find."""
 PLANS_AHEAD = 2
 """Times that a change is planned before other writers have to wait for it."""
 
@@ -84,13 +87,45 @@ def select_files(
         key=lambda entry: entry.path,
     )
     unsearched = (hits.incomplete,) if hits.incomplete else ()
+    smart = _find_smart(vault, dated, accepts)
     if not notes:
         from .query_advice import advise  # needed where nothing is found
 
         advice = advise(vault, query) or "Try it with obsidian_search and match=exact."
+        if smart:
+            forms = name_first(smart, NOTES_NAMED)
+            advice = f"It is matched exactly; other forms of the words are in {forms}."
         reasons = " ".join((*unsearched, advice))
         raise InvalidArguments(f"The query {query!r} finds no note. {reasons}", argument="query")
-    return Selection(notes, unsearched)
+    return Selection(notes, (*unsearched, *_describe_exactness(notes, smart)))
+
+
+def _find_smart(vault: Vault, query: str, accepts: Callable[[str], bool]) -> list[str]:
+    """Return the files that obsidian_search finds by default, where all have all the words."""
+    hits = vault.search.find(Request(query, limit=MOST_NOTES, snippets=0, characters=1 << 40))
+    if hits.widened or hits.total > MOST_NOTES:
+        return []
+    return sorted(str(hit.path) for hit in hits.hits if accepts(hit.path))
+
+
+def _describe_exactness(notes: Sequence[FileEntry], smart: Sequence[str]) -> list[str]:
+    """Return a sentence where a search by word forms finds other notes than the exact one by which
+    a change is made (TOOL-39)."""
+    exact = [str(entry.path) for entry in notes]
+    only_exact = [path for path in exact if path not in {*smart}]
+    only_smart = [path for path in smart if path not in {*exact}]
+    parts = []
+    if only_exact:
+        named = name_first(only_exact, NOTES_NAMED)
+        parts.append(f"{len(only_exact)} have it inside other words only ({named})")
+    if only_smart:
+        named = name_first(only_smart, NOTES_NAMED)
+        parts.append(
+            f"{len(only_smart)} with other forms of the words are left as they are ({named})"
+        )
+    if not smart or not parts:
+        return []
+    return [f"query is matched exactly, as with match=exact: {' and '.join(parts)}."]
 
 
 def plan_rewrites(

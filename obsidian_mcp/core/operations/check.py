@@ -25,7 +25,7 @@ from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import VaultPath, is_note, parent
 from obsidian_mcp.core.vault.vault import Vault
 
-from .broken_links import broken_links, likely_link, missing_part
+from .broken_links import broken_links, describe_likeness, likely_link, missing_part
 from .tasks import find_tasks
 from .template_texts import TemplateTexts
 from .unreadable import find_problem, list_unreadable, unreadable_notes
@@ -83,6 +83,9 @@ class Check(NamedTuple):
 def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     """Return the finding of a broken link, with the link that was likely meant."""
     meant = likely_link(vault, reference)
+    likeness = meant and describe_likeness(reference.link.original, meant)
+    if likeness:
+        meant = f"{meant} with {likeness}"
     text = f"{reference.link.original}: no such {missing_part(reference)}"
     return CheckFinding(
         reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text

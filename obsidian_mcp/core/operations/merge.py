@@ -57,9 +57,10 @@ def merge(
     leaving, own = _read_rewritten(vault, source, files.get(source.path))
     before, there = _read_rewritten(vault, target, files.get(target.path))
     read = frontmatter.read_frontmatter(own)
-    if read is not None and read.error:
+    fault = frontmatter.find_fault(own)
+    if fault is not None:
         raise PropertiesUnreadable(
-            f"{str(source.path)!r} cannot be merged. {read.error} Nothing was written."
+            f"{str(source.path)!r} cannot be merged. {fault.message} Nothing was written."
         )
     text, left_out = _new_text(vault, source.path, target.path, own, there)
     text = fill_composer_template(vault, text, source.path, target.path)

@@ -27,6 +27,7 @@ from obsidian_mcp.core.periodic.templater import (
 )
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, TemplateFailed
 
@@ -93,6 +94,10 @@ class Templates:
         deeper = [entry for entry in templates if name_key(entry.path).endswith(f"/{key}")]
         if len(deeper) == 1:
             return deeper[0]
+        typed = f"/{typed_key(key)}"
+        alike = [entry for entry in templates if f"/{typed_key(entry.path)}".endswith(typed)]
+        if not deeper and len(alike) == 1:
+            return alike[0]
         path = self._vault.catalog.path_at(VaultPath(key))
         if path is not None:
             return self._vault.catalog.entry(path)
@@ -189,9 +194,10 @@ def insert_template(
     """Return a note with a filled template's text at a place, and its properties merged in. Raises:
     SectionNotFound, PropertiesUnreadable, TemplateFailed."""
     read = frontmatter.read_frontmatter(template)
-    if read is not None and read.error:
+    fault = frontmatter.find_fault(template)
+    if fault is not None:
         raise TemplateFailed(
-            f"The properties of the template cannot be read. {read.error} Nothing was written."
+            f"The properties of the template cannot be read. {fault.message} Nothing was written."
         )
     text = template[frontmatter.text_start(template) :]
     if text.strip():

@@ -103,10 +103,8 @@ def _find_mistake(path: str, body: str) -> Problem | None:
 
 def describe_properties(body: str) -> Problem | None:
     """Return why the properties of a note cannot be read; None where they can, or without any."""
-    block = frontmatter.read_frontmatter(body)
-    if block is None or block.error is None:
-        return None
-    return Problem(block.error, _CORRECT_PROPERTIES, block.line)
+    fault = frontmatter.find_fault(body)
+    return Problem(fault.message, _CORRECT_PROPERTIES, fault.line) if fault is not None else None
 
 
 def list_unreadable(vault: Vault) -> UnreadableFiles:
@@ -141,8 +139,14 @@ def _is_opened(path: str) -> bool:
     return extension(path) == BASE_EXTENSION or media.kind_of(path) == "image"
 
 
-def _with_nul(texts: Iterable[tuple[VaultPath, str]]) -> list[VaultPath]:
-    return [path for path, text in texts if "\0" in text]
+def _without_warning(texts: Iterable[tuple[VaultPath, str]]) -> list[VaultPath]:
+    """Return the notes that the index reads without a warning, and tools do not: with a NUL
+    character, or with properties that no line ends."""
+    return [
+        path
+        for path, text in texts
+        if "\0" in text or (text.startswith("---") and frontmatter.locate(text) is None)
+    ]
 
 
 def _problem_in_index(warnings: Sequence[str], is_of_pdf: bool) -> Problem | None:
@@ -177,7 +181,7 @@ def unreadable_notes(vault: Vault) -> frozenset[str]:
 
 
 def _suspect_notes(vault: Vault) -> dict[VaultPath, tuple[str, ...]]:
-    """Return the files of which the index has a warning, with the warnings, and notes with a NUL
-    character."""
-    nul = dict.fromkeys(vault.graph.evaluate_texts(_with_nul).value, ())
-    return {**nul, **vault.graph.warnings().value}
+    """Return the files of which the index has a warning, with the warnings, and notes that only a
+    look at their text tells."""
+    suspects = vault.graph.evaluate_texts(_without_warning).value
+    return {**dict.fromkeys(suspects, ()), **vault.graph.warnings().value}

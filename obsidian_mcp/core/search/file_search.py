@@ -16,7 +16,8 @@ from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
-from obsidian_mcp.core.query.nodes import QueryNode, has_scope
+from obsidian_mcp.core.query.nodes import QueryNode, Word, has_scope
+from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
@@ -27,6 +28,7 @@ from .lexicon import Lexicon
 from .plan import SearchPlan, exact_plan
 from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
 from .reading import PlanAlternative, read_groups
+from .remarks import describe_inside_words
 from .render import render_page
 from .retrieve import retrieve
 from .search_pdfs import describe_unread, finds_pages, may_find_pages
@@ -266,11 +268,12 @@ class FileSearch:
     ) -> FoundFiles:
         """Return the files in the order of the request. Raises: InvalidArguments."""
         request, paths = self._request, snapshot.table.paths
+        note = None if result.plan.is_wide else self._describe_others(snapshot, result)
         total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
             items = [Item(paths[number], number) for number in result.files]
             items = sort.sort_items(snapshot, items + textless, order)
-            return FoundFiles(snapshot, items, total, order, result.plan, {})
+            return FoundFiles(snapshot, items, total, order, result.plan, {}, note)
         ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
         items = [
             Item(paths[number], number, score, starts.get(number))
@@ -279,7 +282,20 @@ class FileSearch:
         items += textless
         if order is not None and not order.descending:
             items.reverse()
-        return FoundFiles(snapshot, items, total, order, result.plan, ranked.fields)
+        return FoundFiles(snapshot, items, total, order, result.plan, ranked.fields, note)
+
+    def _describe_others(self, snapshot: Snapshot, result: _SearchProgress) -> str | None:
+        """Return how many more files an exact search for a single word finds (SEARCH-95)."""
+        query, within = self._query, self._within
+        request = self._request
+        if request.match == "exact" or request.note is not None or not isinstance(query, Word):
+            return None
+
+        def is_within(number: int) -> bool:
+            return number not in self._without and (within is None or number in within)
+
+        word = fold(query.text)
+        return describe_inside_words(snapshot, result.plan, word, result.files, is_within)
 
     def _count_ranked(self, file_count: int) -> int:
         """Return how many of the files found are listed, best first: all where the last ones come

@@ -6,6 +6,13 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from obsidian_mcp.core.text.analysis import Family, stems, to_basic_letters, write_out_umlauts
+from obsidian_mcp.core.text.attached_words import (
+    SHORTEST_WORD,
+    TATWEEL,
+    attaches_words,
+    is_attached,
+    without_article,
+)
 
 from .term import ACCENTS, FORM, INFIX, PREFIX, SAME, TYPO, Variants
 from .vocabulary import Vocabulary
@@ -106,6 +113,8 @@ class Lexicon:
             [candidate for candidate, plainly in alike.items() if family.has(candidate, plainly)],
             FORM,
         )
+        if not word.isascii() and attaches_words(word):
+            _add(found, self._with_attached(bare), FORM)
         if "german" in self.languages or _UMLAUT.search(word):
             forms = german_verb_forms(bare)
             _add(
@@ -118,6 +127,26 @@ class Lexicon:
                 FORM,
             )
         return self._keep_used(found)
+
+    def _with_attached(self, bare: str) -> list[str]:
+        """Return the words of Arabic or Hebrew that are this one, or a form of it, with an article,
+        conjunction or preposition attached, or lengthened (SEARCH-94)."""
+        bare = bare.replace(TATWEEL, "")
+        candidates = dict.fromkeys(self.vocabulary.words_containing(TATWEEL))
+        bases = [base for base in {bare, without_article(bare)} if len(base) >= SHORTEST_WORD]
+        for base in bases:
+            candidates |= dict.fromkeys(
+                self.vocabulary.plainly_containing(base, from_start=False, to_end=False)
+            )
+        families = [(base, Family(base, self.languages)) for base in bases]
+        return [
+            candidate
+            for candidate in candidates
+            if any(
+                _is_with_attached(to_basic_letters(candidate).replace(TATWEEL, ""), base, family)
+                for base, family in families
+            )
+        ]
 
     def _umlauts(self, word: str, bare: str) -> list[str]:
         """`mueller` for `müller`, and the other way round."""
@@ -197,6 +226,15 @@ class Lexicon:
 
     def _keep_used(self, variants: Variants) -> Variants:
         return {word: variants[word] for word in self._used(variants)} if variants else variants
+
+
+def _is_with_attached(plainly: str, base: str, family: Family) -> bool:
+    """Return whether a word is a form of another one, perhaps with something attached before it."""
+    at = plainly.find(base)
+    if at < 0 or (at > 0 and not is_attached(plainly[:at])):
+        return False
+    own = plainly[at:]
+    return own == base or family.has(own, own)
 
 
 def _add(variants: Variants, words: Iterable[str], weight: float) -> None:

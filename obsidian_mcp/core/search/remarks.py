@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from collections.abc import Set as AbstractSet
+
 from obsidian_mcp.core.text.analysis import fold, to_basic_letters
 from obsidian_mcp.core.text.fit import cut_text
 
 from .found_files import FoundFiles
 from .plan import SearchPlan
+from .snapshot import Snapshot
+
+Within = Callable[[int], bool]
+"""Tells whether the file of a number is among those that a request is about."""
 
 REMARK_CHARACTERS = 500
 """Most of a remark on how the files were found."""
@@ -21,6 +28,12 @@ NEAR_WORDS = 3
 """Near words that are named for a missing one, and tags of the first files."""
 WORDS_TO_TRY = 6
 """Words of a question that are offered to search for alone."""
+FEW_FILES = 20
+"""Up to so many files are found, and an exact search may find more, it is said how many."""
+SHORTEST_INSIDE = 3
+"""Letters of a word that is looked for inside others."""
+MOST_LONGER = 300
+"""Words with such a word in them that are looked up."""
 LOOKED_UP, TAGGED_FILES = 20, 10
 """Near words of which is looked up whether they name something; files whose tags are counted."""
 
@@ -55,6 +68,37 @@ def _say_withheld(plan: SearchPlan) -> str:
     return (
         f"No note says enough of this to answer it: {plan.withheld} have a word or two of it and"
         f" are left out. To see them, search for fewer words ({present})."
+    )
+
+
+def describe_inside_words(
+    snapshot: Snapshot, plan: SearchPlan, word: str, files: AbstractSet[int], within: Within
+) -> str | None:
+    """Return how many more files have a word of the query inside their words, which an exact search
+    finds; None where there are none, and where many files were found (SEARCH-95).
+
+    `within` tells the files of the request. The vocabulary names the words, so that no text is
+    read.
+    """
+    if len(files) > FEW_FILES or len(word) < SHORTEST_INSIDE or not snapshot.is_whole:
+        return None
+    forms = {form for term in plan.terms for form in term.variants}
+    longer = [form for form in snapshot.vocabulary.words_containing(word) if form not in forms]
+    if not longer:
+        return None
+    looked_up = longer[:MOST_LONGER]
+    expression = " OR ".join(f'"{form}"' for form in looked_up)
+    further = snapshot.rows.full_text.find_matching(expression) - files
+    count = sum(number in snapshot.table.paths and within(number) for number in further)
+    if not count:
+        return None
+    least = "at least " if len(longer) > len(looked_up) else ""
+    have = "file has" if count == 1 else "files have"
+    used = snapshot.rows.full_text.find_used(looked_up[:LOOKED_UP])
+    example = min(used, key=lambda form: (len(form), form), default="")
+    such = f", such as {example}" if example else ""
+    return (
+        f"match=exact would find {least}{count} more: the {have} {word!r} inside other words{such}."
     )
 
 

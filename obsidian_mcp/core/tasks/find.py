@@ -10,6 +10,7 @@ from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import to_printable
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.errors import InvalidArguments, TextNotFound, TextNotUnique
 
 from .line import read_line
@@ -43,8 +44,8 @@ def could_be(text: str, name: str) -> bool:
     It is quick, and true for every line that `find_named` takes: callers sort out the rest of a
     large vault with it.
     """
-    lower = to_printable(text).lower()
-    return all(word in lower for word in name.lower().removeprefix("^").split())
+    key = typed_key(to_printable(text))
+    return all(word in key for word in typed_key(name).removeprefix("^").split())
 
 
 def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> Checkbox:
@@ -55,7 +56,7 @@ def find_named(boxes: Iterable[Checkbox], name: str, settings: TaskSettings) -> 
     Raises: TextNotFound, TextNotUnique with the places.
     """
     candidates = [box for box in check_each(boxes) if could_be(box.text, name)]
-    named_box = _find(candidates, name, settings, _NameMatch.PART)
+    named_box = _find(candidates, name, settings, _NameMatch.TYPED_PART)
     if named_box is None:
         raise TextNotFound(
             f"No task is called {name!r}. Name it by its text, its id, ^block-id or line; "
@@ -76,10 +77,10 @@ def find_at(boxes: Sequence[Checkbox], line: int, name: str, settings: TaskSetti
         if at_line is None:
             raise TextNotFound(f"Line {line} is no task. {_list_lines(boxes)}", line=line)
         return at_line
-    if at_line is not None and _find([at_line], name, settings, _NameMatch.PART) is not None:
+    if at_line is not None and _find([at_line], name, settings, _NameMatch.TYPED_PART) is not None:
         return at_line
     # a part of a description is not enough where the line is another one
-    elsewhere = _find(boxes, name, settings, _NameMatch.DESCRIPTION)
+    elsewhere = _find(boxes, name, settings, _NameMatch.TYPED_DESCRIPTION)
     if elsewhere is None:
         raise TextNotFound(
             f"Line {line} is not the task {name!r}, and no other task is. {_list_lines(boxes)}",
@@ -95,9 +96,12 @@ class _NameMatch(IntEnum):
     BLOCK_ID = 1
     LINE = 2
     DESCRIPTION = 3
-    PART = 4
+    TYPED_DESCRIPTION = 4
+    """The line or description but for characters that look alike (NAME-18), in any case."""
+    PART = 5
     """A part of the description, in any case."""
-    NONE = 5
+    TYPED_PART = 6
+    NONE = 7
 
 
 def _find(
@@ -129,7 +133,12 @@ def _match(box: Checkbox, name: str, settings: TaskSettings) -> _NameMatch:
         return _NameMatch.LINE
     if description == name.strip():
         return _NameMatch.DESCRIPTION
-    return _NameMatch.PART if name.strip().lower() in description.lower() else _NameMatch.NONE
+    key, typed_name = typed_key(description), typed_key(name)
+    if typed_name in (key, typed_key(to_printable(box.text))):
+        return _NameMatch.TYPED_DESCRIPTION
+    if name.strip().lower() in description.lower():
+        return _NameMatch.PART
+    return _NameMatch.TYPED_PART if typed_name and typed_name in key else _NameMatch.NONE
 
 
 def _choose(matches: Sequence[Checkbox], name: str, settings: TaskSettings) -> Checkbox:

@@ -165,6 +165,8 @@ class CallRecord(NamedTuple):
     """Collects every change that the call has made (`Committed` of core/vault/changes.py)."""
     planned: list[Any] | None = None
     """Collects what a dry run would have changed (`Planned` of core/vault/planned_change.py)."""
+    unchanged: list[Any] | None = None
+    """Collects the operations that would write what is there already."""
     wants_all: bool = False
     """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 
@@ -189,6 +191,13 @@ def call_with(**changes: Any) -> Iterator[None]:
         yield
     finally:
         current_call.reset(token)
+
+
+def note_unchanged(operation: Any) -> None:
+    """Note for the answer of the current call that a change leaves a file as it is."""
+    unchanged = current_call.get().unchanged
+    if unchanged is not None:
+        unchanged.append(operation)
 
 
 @contextmanager

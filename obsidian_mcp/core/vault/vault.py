@@ -17,7 +17,7 @@ from obsidian_mcp.core.files.name_errors import ambiguous_name_error
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
-from obsidian_mcp.core.text.call import call_with, current_call
+from obsidian_mcp.core.text.call import call_with, current_call, note_unchanged
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
     TEXT_EXTENSIONS,
@@ -290,8 +290,10 @@ class Vault(VaultFiles):
             if (entry := self.catalog.find(raw)) is not None:
                 return entry, None
             self._listing.check_downloaded((path, path + NOTE_EXTENSION))
-            from obsidian_mcp.core.files.near_names import not_found
+            from obsidian_mcp.core.files.near_names import find_typed, not_found
 
+            if (typed := find_typed(self.catalog, path)) is not None:
+                return self.catalog.entry(typed), None
             raise not_found(self.catalog, path, answer.freshness.notice)
 
     def _require_exact(self, raw: str, entry: FileEntry) -> FileEntry:
@@ -388,5 +390,7 @@ class Vault(VaultFiles):
                 is_changed = edited_note.after.data != edited_note.before.data
                 if not is_changed or attempt.commit(tool, [edited_note.operation]):
                     break
+        if not is_changed:
+            note_unchanged(edited_note.operation)
         after = edited_note.after._replace(entry=self.catalog.get(entry.path) or entry)
         return edited_note._replace(after=after)
