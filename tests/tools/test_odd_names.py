@@ -91,12 +91,12 @@ def test_a_folder_is_reached_under_the_name_that_lists_show(opened: Opened, tmp_
     above = folder.rpartition("/")[0]
     assert folder in run("list_files", folder=above)["folders"]
     listed = run("list_files", folder=folder)
-    assert [file["path"] for file in listed["files"]] == [f"{folder}/in.md"]
+    assert listed["names"] == {f"{folder}/": ["in.md"]}
     assert listed["folders"] == [f"{folder}/ empty"]
     assert run("list_files", folder=f"{folder}/ empty") == {
         "folder": f"{folder}/ empty",
         "folders": [],
-        "files": [],
+        "names": {},
         "total": 0,
     }
     assert [hit["path"] for hit in run("search", query="zebroid", folder=folder)["hits"]] == [f"{folder}/in.md"]

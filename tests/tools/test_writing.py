@@ -212,7 +212,10 @@ def test_several_vaults_are_kept_apart(vault_copy: VaultCopy) -> None:
 
     assert run(app, "vault_info")["vaults"] == ["basic", "same_name"]
     assert run(app, "create_note", name="x", vault="SAME_NAME")["path"] == "x.md"
-    assert [file["path"] for file in run(app, "list_files", vault="same_name")["files"]] == ["Note.md", "x.md"]
+    assert [file["path"] for file in run(app, "list_files", vault="same_name", details=True)["files"]] == [
+        "Note.md",
+        "x.md",
+    ]
     with pytest.raises(AppError) as error:
         run(app, "vault_info", vault="other")
     assert error.value.code == -32002
