@@ -34,15 +34,6 @@ class HitPlace(NamedTuple):
     weight: float = 1.0
 
 
-def _heading_or_card(part: HeadingFact | None) -> tuple[str | None, str | None]:
-    """Return the heading that a part of a file has, or the card or page that it is."""
-    if part is None:
-        return None, None
-    if part.level:
-        return cut_text(_replace_invalid(part.text), HEADING_CHARACTERS), None
-    return None, part.text
-
-
 def choose(
     text: str,
     places: Iterable[HitPlace],
@@ -85,7 +76,9 @@ def choose(
             part = _part_of(headings, end)
         else:
             excerpt, marks = cut_around(text, start, places_in[start])
-        heading, card = _heading_or_card(part)
+        heading, card = None, part.text if part and not part.level else None
+        if part and part.level:
+            heading = cut_text(_replace_invalid(part.text), HEADING_CHARACTERS)
         number += text.count("\n", counted, start)
         counted = start
         snippets.append(Snippet(number, excerpt, heading, marks, card))
