@@ -71,6 +71,23 @@ def test_headings_tasks_lanes_cards_properties_views_and_templates_are_found_as_
     assert run(app, "list_bookmarks", text=TYPED)["bookmarks"]
 
 
+@pytest.mark.parametrize("written", WRITTEN.values(), ids=WRITTEN)
+def test_columns_and_rows_of_a_table_are_found_as_typed(opened: Opened, written: str) -> None:
+    """NAME-18"""
+    app = opened({"Note.md": f"| {written} | B |\n|---|---|\n| {written} | 1 |\n| other | 2 |\n"})
+    for row, column in ((TYPED, "B"), ({TYPED: TYPED}, "B"), (2, TYPED)):
+        operations = [{"op": "set", "row": row, "column": column, "value": "new"}]
+        assert run(app, "edit_table", name="Note", operations=operations, dry_run=True)["changed"]
+
+
+def test_the_very_cell_goes_before_one_that_looks_alike(opened: Opened) -> None:
+    """NAME-18"""
+    app = opened({"Note.md": "| A | B |\n|---|---|\n| a\u00a0b | 1 |\n| a b | 2 |\n"})
+    operations = [{"op": "set", "row": "a b", "column": "B", "value": "new"}]
+    diff = run(app, "edit_table", name="Note", operations=operations, dry_run=True)["diff"]
+    assert "-| a b | 2 |" in diff
+
+
 @pytest.mark.parametrize("written", [text for name, text in WRITTEN.items() if name != "capitals"])
 def test_notes_are_found_as_typed_where_one_name_looks_so(opened: Opened, written: str) -> None:
     """NAME-18"""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.fit import name_first
+from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
 
 from .table import Row
@@ -75,7 +76,7 @@ class ColumnNames:
         self._folded: dict[str, list[int]] = {}
         for number, header in enumerate(headers, 1):
             self._exact.setdefault(header, []).append(number)
-            self._folded.setdefault(header.casefold(), []).append(number)
+            self._folded.setdefault(typed_key(header), []).append(number)
         self._new_headers: dict[int, str] = {}
 
     def set_new(self, number: int, header: str) -> None:
@@ -103,7 +104,7 @@ class ColumnNames:
         number: int | None
         if isinstance(name, str):
             text = name.strip()
-            equal = self._exact.get(text) or self._folded.get(text.casefold())
+            equal = self._exact.get(text) or self._folded.get(typed_key(text))
             number = _require_one(equal, name) if equal else _number_in(text)
         else:
             number = name
@@ -117,10 +118,10 @@ class ColumnNames:
         """Return the number of a column that was added or renamed, unless one as read is nearer."""
         new = [(n, header) for n, header in self._new_headers.items() if self._places.has(n)]
         exact = next((number for number, header in new if header == text), None)
-        folded = text.casefold()
+        folded = typed_key(text)
         if exact is not None or folded in self._folded:
             return exact
-        return next((number for number, header in new if header.casefold() == folded), None)
+        return next((number for number, header in new if typed_key(header) == folded), None)
 
 
 class RowNames:
@@ -160,18 +161,26 @@ class RowNames:
         raise InvalidArguments(message, argument="row")
 
     def _with_cells(self, texts: Mapping[int, str]) -> list[int]:
-        """Return the numbers of the rows whose columns have these texts, in any case."""
+        """Return the numbers of the rows whose columns have these texts, in any case.
+
+        Where none has the very letters, they are those that look as they are typed (NAME-18).
+        """
         numbers: Iterable[int] = range(1, len(self._rows) + 1)
         for column, text in texts.items():
-            equal = self._numbers_by_cell(column).get(text.strip().casefold(), [])
+            alike = self._numbers_by_cell(column).get(typed_key(text), [])
+            equal = [number for number in alike if self._has_cell(number, column, text)] or alike
             numbers = equal if isinstance(numbers, range) else sorted({*numbers} & {*equal})
         return [*numbers]
+
+    def _has_cell(self, number: int, column: int, text: str) -> bool:
+        """Return whether a row has this very text in a column, in any case."""
+        return self._rows[number - 1].cell(column - 1).casefold() == text.strip().casefold()
 
     def _numbers_by_cell(self, column: int) -> dict[str, list[int]]:
         """Return the rows by what they have in a column, noted once for all operations."""
         if column not in self._by_cell:
             by_cell: dict[str, list[int]] = {}
             for number, row in enumerate(check_each(self._rows), 1):
-                by_cell.setdefault(row.cell(column - 1).casefold(), []).append(number)
+                by_cell.setdefault(typed_key(row.cell(column - 1)), []).append(number)
             self._by_cell[column] = by_cell
         return self._by_cell[column]
