@@ -8,7 +8,7 @@ kind ─▶ CallQueue.turn ─▶ short one of the last two times: begins at onc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
@@ -58,10 +58,8 @@ def kind_of_message(message: Mapping[str, Any]) -> int | None:
 class QueuedCall:
     """One call's place in the queue."""
 
-    def __init__(self, expected: float) -> None:
-        self.expected = expected
-        """Processor time that the call is expected to take, in seconds: the shorter of the last two
-        of its kind."""
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
         self.took: float | None = None
         """Processor time that it took; its thread sets it."""
         self.begun = asyncio.Event()
@@ -89,11 +87,12 @@ class CallQueue:
         Of a kind that is not known, the first call begins at once. Those beside it count as long
         until it has ended: otherwise the first fifty reads of a large note would all begin at once.
         """
-        turn = QueuedCall(min(self._costs.get(kind, (0.0, 0.0))))
+        turn = QueuedCall(kind)
+        is_long = self._expect(turn) >= LONG_SECONDS
         if kind not in self._costs:
             self._costs[kind] = LONG_SECONDS, LONG_SECONDS
         try:
-            if turn.expected >= LONG_SECONDS:
+            if is_long:
                 self._waiting.append(turn)
                 self._start_waiting()
                 await turn.begun.wait()
@@ -104,6 +103,12 @@ class CallQueue:
             if turn in self._waiting:
                 self._waiting.remove(turn)
             self._free_place(turn)
+
+    def _expect(self, turn: QueuedCall) -> float:
+        """Return the processor time that a call is expected to take, in seconds: the shorter of the
+        last two of its kind. It is asked anew at each start, because calls of its kind have ended
+        meanwhile."""
+        return min(self._costs.get(turn.kind, (0.0, 0.0)))
 
     def _remember(self, kind: int, seconds: float) -> None:
         """Remember what a call took beside the one before it, so that one call that loads modules
@@ -117,7 +122,10 @@ class CallQueue:
         """Start as many of the waiting calls as there are free places."""
         while self._waiting and len(self._computing) < COMPUTING:
             self._starts += 1
-            turn = _choose(self._waiting, is_for_oldest=self._starts % OLDEST_EVERY == 0)
+            if self._starts % OLDEST_EVERY == 0:
+                turn = self._waiting[0]
+            else:
+                turn = min(self._waiting, key=self._expect)  # of equally short ones the first
             self._waiting.remove(turn)
             self._computing.add(turn)
             loop = asyncio.get_running_loop()
@@ -129,11 +137,6 @@ class CallQueue:
             turn.timer.cancel()
         self._computing.discard(turn)
         self._start_waiting()
-
-
-def _choose(waiting: Iterable[QueuedCall], *, is_for_oldest: bool) -> QueuedCall:
-    """Return the call that begins next: of equally short ones the one that came first."""
-    return next(iter(waiting)) if is_for_oldest else min(waiting, key=lambda turn: turn.expected)
 
 
 _queue: RunVar[CallQueue] = RunVar("call_queue")
