@@ -98,10 +98,10 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
         ("a misspelled word", "fxo", "smart", 270),
         ("exact text", "fox", "exact", 490),
         ("a phrase", '"quick fox"', "exact", 445),
-        ("a tag", "tag:animal", "exact", 205),
+        ("a tag", "tag:animal", "exact", 206),
         ("a tag and a word", "tag:animal fox", "smart", 565),
         ("a property", "[rating:3]", "exact", 230),
-        ("a regular expression", "/f.x/", "exact", 400),
+        ("a regular expression", "/f.x/", "exact", 401),
     ],
 )
 def test_a_search_takes_few_calls(app: App, kind: str, query: str, match: str, calls: int) -> None:
