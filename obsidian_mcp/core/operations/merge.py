@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -78,7 +79,7 @@ def merge(
     further_files = tuple(
         file for file in rewriting.rewritten if file.path not in (source.path, target.path)
     )
-    removed = removal(source.disk, vault.settings.trash_option)._replace(before=leaving.data)
+    removed = replace(removal(source.disk, vault.settings.trash_option), before=leaving.data)
     remarks = tuple(dict.fromkeys((*rewriting.warnings, *vault.settings.warnings, *warnings)))
     remarks += tuple(lost_bookmarks(vault, {source.path}))
     if left_out:

@@ -10,6 +10,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from obsidian_mcp import TYPE_CHECKING
@@ -232,7 +233,7 @@ class Plans:
             if is_whole and plan.change.undoes is None and (len(chosen) > 1 or len(plan.moves) > 0):
                 _check_covers(plan)
             operations = [
-                operation._replace(disk=self._now_at(plan, operation.disk))
+                replace(operation, disk=self._now_at(plan, operation.disk))
                 if isinstance(operation, Write)
                 else operation
                 for operation in plan.change.operations

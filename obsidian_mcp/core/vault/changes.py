@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from obsidian_mcp import logger
@@ -364,7 +364,7 @@ def _with_expected_bytes(operation: Operation, step: Step) -> Operation:
 
     The file must hold these in the last moment (SAFE-08).
     """
-    return operation._replace(before=step.before) if isinstance(operation, Remove) else operation
+    return replace(operation, before=step.before) if isinstance(operation, Remove) else operation
 
 
 def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> StorageFailed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -203,7 +204,7 @@ class DraftFiles:
         if origin not in self._first:
             with suppress(StorageFailed):  # too large to be read: it goes into the trash as it is
                 self._first[origin] = self._base.read_file(origin)
-        self._left[origin] = removal._replace(disk=origin, before=self._first.get(origin))
+        self._left[origin] = replace(removal, disk=origin, before=self._first.get(origin))
 
     def make_folder(self, disk: str) -> None:
         self._folders.make(disk)

@@ -1,9 +1,13 @@
-"""What a change does to one file or folder."""
+"""What a change does to one file or folder.
+
+These records are dataclasses, not tuples: a removal of an empty folder is not a new one of the same
+path, and a plan compares operations.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.settings import TrashOption
@@ -12,7 +16,8 @@ from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION
 
 
-class Write(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Write:
     """Replace a file's bytes; `before` are the bytes that the change was made from."""
 
     disk: str
@@ -29,7 +34,8 @@ class Create:
     before: ClassVar[bytes] = b""
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Move:
     """Move a file, or a folder with its files."""
 
     disk: str
@@ -38,7 +44,8 @@ class Move(NamedTuple):
     """No link leads to the file, so the app may make the move (APP-FILE-06)."""
 
 
-class Remove(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Remove:
     """Move a file to the trash, or delete it for good.
 
     `system`: to the system's trash, else to the vault's own.
@@ -57,7 +64,8 @@ def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remov
     return Remove(disk, permanent=permanent or option == "none", system=option == "system")
 
 
-class RemoveFolder(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RemoveFolder:
     """Remove an empty folder; a folder that holds files, or is gone, is left alone."""
 
     disk: str
