@@ -7,7 +7,7 @@ import ast
 import re
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def local_names(sources: list[Source]) -> LocalNames:
     `except`, a pattern, a comprehension or a lambda in it. In each function a name counts once,
     however often it is bound; a function inside another is one of its own. `self`, `cls` and names
     that begin with an underscore do not count, and neither does `other` in a method of an operator,
-    such as `__eq__`, where Python's documentation calls it so.
+    such as `__eq__`, where Python's documentation calls it so, nor `left` beside `right`: a side.
     """
     count, vague = 0, []
     for source in sources:
@@ -75,9 +75,15 @@ def local_names(sources: list[Source]) -> LocalNames:
             vague += [
                 source.place(node, name)
                 for name, node in names.items()
-                if name in VAGUE and not (name == "other" and function.name.startswith("__"))
+                if name in VAGUE and not _is_usual(name, function, names)
             ]
     return LocalNames(count, vague)
+
+
+def _is_usual(name: str, function: Function, names: Mapping[str, object]) -> bool:
+    if name == "left":
+        return "right" in names
+    return name == "other" and function.name.startswith("__")
 
 
 def _bound_in(function: Function) -> dict[str, ast.stmt | ast.expr | ast.arg]:

@@ -38,11 +38,12 @@ class CardPlace(NamedTuple):
     group: str = ""
 
 
-class AddCard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AddCard:
     kind: CardKind
     content: Mapping[str, str]
     """`text`, `file` and `subpath`, `url` or `label`."""
-    place: CardPlace = CardPlace()
+    place: CardPlace = field(default_factory=CardPlace)
     width: int | None = None
     height: int | None = None
     color: str = ""
@@ -61,12 +62,14 @@ class EditCard:
     color: str | None = None
 
 
-class MoveCard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class MoveCard:
     card: str
     place: CardPlace
 
 
-class Connect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Connect:
     start: str
     end: str
     start_side: EdgeSide | None = None
@@ -75,12 +78,14 @@ class Connect(NamedTuple):
     color: str | None = None
 
 
-class Disconnect(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Disconnect:
     start: str
     end: str
 
 
-class RemoveCard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RemoveCard:
     """A card to remove with its edges, or an edge.
 
     Of a group only the frame is removed, or with `contents` the cards in it, too.

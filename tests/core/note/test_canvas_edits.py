@@ -458,3 +458,9 @@ def test_the_height_of_a_card_with_a_very_long_text_is_known_at_once() -> None:
         checkpoint()
 
     assert heights == {layout.MAX_TEXT_HEIGHT}
+
+
+def test_operations_of_two_kinds_are_never_equal() -> None:
+    """As tuples, an edge to remove would be equal to an edge to add, and to a card to move."""
+    assert Disconnect("a", "b") != Connect("a", "b")  # type: ignore[comparison-overlap]
+    assert RemoveCard("a") != Disconnect("a", "")  # type: ignore[comparison-overlap]

@@ -20,5 +20,3 @@ def test_operations_of_two_kinds_are_never_equal() -> None:
     ]
 
     assert not [pair for pair in combinations(operations, 2) if pair[0] == pair[1]]
-    assert ("a",) not in operations
-    assert ("a", b"", b"") not in operations
