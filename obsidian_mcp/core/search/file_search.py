@@ -268,7 +268,10 @@ class FileSearch:
     ) -> FoundFiles:
         """Return the files in the order of the request. Raises: InvalidArguments."""
         request, paths = self._request, snapshot.table.paths
-        note = None if result.plan.is_wide else self._describe_others(snapshot, result)
+        is_exact = request.match == "exact"
+        note = None
+        if not is_exact and not result.plan.is_wide:
+            note = self._describe_others(snapshot, result)
         total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
             items = [Item(paths[number], number) for number in result.files]
@@ -288,7 +291,7 @@ class FileSearch:
         """Return how many more files an exact search for a single word finds (SEARCH-95)."""
         query, within = self._query, self._within
         request = self._request
-        if request.match == "exact" or request.note is not None or not isinstance(query, Word):
+        if request.note is not None or not isinstance(query, Word):
             return None
 
         def is_within(number: int) -> bool:
