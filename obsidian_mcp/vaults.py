@@ -97,8 +97,14 @@ class FolderVaults:
         return list(self._folders())
 
     def is_only_one(self) -> bool:
-        """Return whether the configuration names one vault, beside which none can come."""
-        return len(self._configured) == 1
+        """Return whether the configuration names one vault, beside which none can come.
+
+        One whose path is no vault is none: tools are listed all the same, and say what is wrong.
+        """
+        try:
+            return len(self._configured) == 1
+        except VaultNotFound:
+            return False
 
     def get(self, name: str = "", *, listed: bool = True) -> Vault:
         folder = self._folder(name)

@@ -180,7 +180,7 @@ CASES = {
         lambda: {"T.md": "x", "N.md": headings()},
     ),
     "a new note": Case(
-        "create_note", given(name="New", template="T"), lambda: {"T.md": "{{date:dddd}} {{title}}\n" * 100_000}
+        "create_note", given(name="New", template="T"), lambda: {"T.md": "{{date:dddd}} {{title}}\n" * 300_000}
     ),
     "a canvas": Case(
         "edit_canvas",

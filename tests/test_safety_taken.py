@@ -21,7 +21,7 @@ TEXTS = {
     "Work/img.png": "x",
 }
 TAKEN = ("Work/A.md", "Work/B.md")
-MOMENTS = 40
+MOMENTS = 80
 """More than any of the calls looks at the disk."""
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "A", "view": "context"}),
@@ -43,7 +43,7 @@ class Taking:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self._left = 0
         self._act: Callable[[], object] = lambda: None
-        for name in ("read", "head", "stat", "exists", "config", "subfolders"):
+        for name in ("read_file", "head", "stat", "exists", "config", "subfolders"):
             monkeypatch.setattr(Disk, name, self._before(getattr(Disk, name)))
 
     def arm(self, moment: int, act: Callable[[], object]) -> None:

@@ -99,7 +99,7 @@ def test_a_weak_search_finds_notes_by_what_they_mean(vault: Path, tmp_path: Path
     """SEM-04"""
     assert run_command_line(["semantic", "setup", "--model", str(tiny_model.make(tmp_path / "tiny"))]) == 0
     assert searched("headache") == [("Pills.md", "meaning")]
-    assert ("Hidden/Secret.md", "meaning") in searched("repairing punctures fix")
+    assert "Hidden/Secret.md" in [path for path, _ in searched("repairing punctures fix")]
     assert searched("headache", match="exact") == []
     assert searched("headache", sort="name") == []
     assert searched('headache "canal"') == []

@@ -231,7 +231,7 @@ def test_the_largest_page_is_within_what_hosts_show(large: App, name: str, argum
 
 
 @pytest.mark.parametrize(("name", "arguments", "shown"), [
-    ("get_properties", {"property": "text", "limit": 500}, "values"),
+    ("get_properties", {"property": "text", "details": True, "limit": 500}, "values"),
     ("get_links", {"name": "Large", "limit": 500}, "backlinks"),
 ])  # fmt: skip
 def test_what_did_not_fit_a_page_comes_on_the_next(

@@ -62,7 +62,7 @@ def test_inline_fields_are_among_the_properties_of_the_vault(app: App) -> None:
     """DV-19"""
     listed = call(app, "obsidian_get_properties", {}).data["vault_properties"]
     assert {row["property"]: row["notes"] for row in listed} == {"rating": 3, "done": 1, "Good Thing": 1, "who": 1}
-    values = call(app, "obsidian_get_properties", {"property": "rating"}).data["values"]
+    values = call(app, "obsidian_get_properties", {"property": "rating", "details": True}).data["values"]
     assert [(row["path"], row["value"]) for row in values] == [("A.md", 1), ("A.md", 5), ("B.md", 7), ("C.md", 9)]
 
 

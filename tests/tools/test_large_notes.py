@@ -88,7 +88,7 @@ def test_a_search_that_needs_no_end_of_it_is_complete(app: App) -> None:
 def test_a_check_lists_it_as_unreadable(app: App) -> None:
     state = run(app, "check")
     findings = {result["check"]: result["findings"] for result in state["results"]}
-    assert [finding["path"] for finding in findings["unreadable"]] == ["Big.md"]
+    assert [finding["path"] for finding in findings["unreadable"]] == ["Big.md", "pic.png"]
     assert NAMED in findings["unreadable"][0]["text"]
     assert [finding["path"] for finding in findings["broken_links"]] == ["Big.md"]
     assert "Big.md" in state["incomplete"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -13,8 +12,6 @@ from obsidian_mcp.core.text.text import Span
 from . import board, parser
 from .edits import Edit
 from .elements import Heading
-
-_BLANK_LINES_BEFORE = re.compile(r"(?:\r?\n[ \t]*)*\Z")
 
 
 class EmptiedSections(NamedTuple):
@@ -156,10 +153,21 @@ def _with_removals(body: str, edits: _SortedEdits, spans: Sequence[Span]) -> lis
             edit for edit in edits.edits_touching(*span) if span.start <= _place(edit) < span.end
         ]
         end = max([span.end, *(edit.span.end for edit in inside)])
-        if end == len(body) and (blank := _BLANK_LINES_BEFORE.search(body, 0, start)):
-            start = min(start, blank.start() + len(_first_line_end(body, blank.start())))
+        if end == len(body):
+            blank_start = _find_blank_lines(body, start)
+            start = min(start, blank_start + len(_first_line_end(body, blank_start)))
         result.append(Edit(Span(start, end), ""))
     return sorted(result, key=_place)
+
+
+def _find_blank_lines(body: str, end: int) -> int:
+    """Return where the blank lines before a place begin, with the line end in front of them; the
+    place itself if there are none."""
+    text_end = len(body[:end].rstrip(" \t\r\n"))
+    line_end = body.find("\n", text_end, end)
+    if line_end < 0:
+        return end
+    return line_end - body.startswith("\r\n", max(text_end, line_end - 1))
 
 
 def _first_line_end(body: str, at: int) -> str:

@@ -26,7 +26,7 @@ MOST_TEMPLATE_BYTES = 100_000
 """A longer file below a folder of templates is not compared."""
 _SCRIPT = re.compile(r"<%[-_]?\*.*?%>", re.DOTALL)
 """A command of Templater that leaves no text of its own."""
-_VALUE = re.compile(r"\{\{[^\n{}]*\}\}|<%[^\n]*?%>")
+_VALUE = re.compile(r"\{\{[^\n{}]*\}\}|<%(?:(?!<%|%>)[^\n])*%>")
 """A variable of the app and of plugins, or a command of Templater."""
 _TITLE = re.compile(r"\{\{\s*title\s*\}\}|<%[-_]?\s*tp\.file\.title\s*[-_]?%>", re.IGNORECASE)
 _CURSOR = re.compile(r"<%[-_]?\s*tp\.file\.cursor", re.IGNORECASE)

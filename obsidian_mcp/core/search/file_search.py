@@ -186,7 +186,7 @@ class FileSearch:
         result.plan = wide_plan._replace(found=len(complete))
         result.files = with_any_word
         is_single_word = len({term.word for term in result.plan.terms}) <= 1
-        if not complete and is_single_word and not wide_plan.missing:
+        if not complete and is_single_word and not (is_long and wide_plan.missing):
             return  # the files have the word in another spelling, each of them
         question = WideQuestion(
             self._request.query,

@@ -21,7 +21,7 @@ from .hits import Hit, Hits, Request, Snippet
 from .remarks import remark_of
 from .second_pass import read_fields
 from .signals import Item
-from .snippets import HitPlace, choose, first_lines, put_on_pages
+from .snippets import HitPlace, choose, find_body_start, first_lines, put_on_pages
 from .sort import shown_values
 from .stored_document import StoredDocument, whole_text
 from .weights import weigh_terms
@@ -165,7 +165,7 @@ class Renderer:
             for term_number, part in enumerate(parts, len(self._terms)):
                 for span in islice(part, self._places):
                     matched = text[span.start : span.end]
-                    if "\n" in matched:  # only of regular expressions
+                    if "\n" in matched and span.start >= find_body_start(text):
                         places += _places_of_lines(text, span, term_number)
                     else:
                         places.append(HitPlace(span.start, span.end, term_number))

@@ -62,7 +62,7 @@ def choose(
             places_in[start] = [place]
     snippets: list[Snippet] = []
     words: list[set[int]] = []
-    end, body = 0, _body_start(text) if passages else 0
+    end, body = 0, find_body_start(text) if passages else 0
     number, counted = 1, 0
     for start in sorted(_best_lines(lines, limit)):
         if start < end:  # in the passage before
@@ -186,7 +186,8 @@ def cut_around(
     has the most; and where the places are. A property whose value stands on several lines is shown
     as one (SEARCH-73)."""
     end = _line_end(text, start) if end < 0 else end
-    if places[0].start == start and (whole := places[0].end) > end and whole < _body_start(text):
+    whole = places[0].end
+    if places[0].start == start and whole > end and whole < find_body_start(text):
         name, *items = [line.strip().removeprefix("- ") for line in text[start:whole].split("\n")]
         text, start = f"{name} {', '.join(filter(None, items))}", 0
         places, end = [HitPlace(0, len(text))], len(text)
@@ -207,7 +208,8 @@ def cut_around(
     return excerpt, marks
 
 
-def _body_start(text: str) -> int:
+def find_body_start(text: str) -> int:
+    """Return where the text behind the properties begins, in code points."""
     from obsidian_mcp.core.frontmatter.parser import (
         text_start,
     )  # what other searches need nothing of
