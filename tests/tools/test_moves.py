@@ -261,8 +261,10 @@ def test_a_note_whose_broken_frontmatter_names_a_renamed_tag_is_said(app: App, b
     assert "Broken.md" in answer["changed"]
     assert (basic / "Broken.md").read_bytes() == broken.replace(b"#work", b"#job")
     assert answer["warnings"] == [
-        "The frontmatter is broken and seems to name the tag, which stays there; "
-        "repair it and rename again: Broken.md.",
+        (
+            "The frontmatter is broken and seems to name the tag, which stays there; "
+            "repair it and rename again: Broken.md."
+        ),
         "'Broken.md': The frontmatter is not readable: line 2: a [ is not closed, or a comma is missing.",
     ]
 
