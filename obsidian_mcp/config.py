@@ -57,8 +57,8 @@ class HttpConfig(Immutable):
         self.allow_origins: Final = _list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
         """Web pages, such as https://notes.example.com, that may call a server without a key."""
         self.open_bridge: Final = False
-        """Ask programs of this machine for no key at /bridge/v1, to which the original bridge sends
-        none."""
+        """Accept calls from this machine to /bridge/v1 without a key, because the original bridge
+        sends none. No variable sets it: only the command line does, through `replace`."""
         self.max_body: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
         """Bytes of a request body (contract 000: 1 MiB)."""
         self.max_envelope: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
@@ -147,8 +147,9 @@ class FoldersConfig(Immutable):
 
     @property
     def has_vault(self) -> bool:
-        """Whether the default vault is named, and its folder can be read: no file takes a separator
-        at its end."""
+        """Return whether the default vault is named and is a readable folder.
+
+        The path is tested with a separator at its end, which makes the test fail for a file."""
         named = self.named_vaults
         if not named or not all(named):
             return False
@@ -185,7 +186,7 @@ class FoldersConfig(Immutable):
     def require_folders(self) -> None:
         """Raises: InvalidArguments for an account without a home folder where folders of it are
         needed."""
-        _ = self.cache, self.state, self.policy_file
+        _ = self.cache, self.state, self.policy_file  # reading a property raises
 
 
 class Config(FoldersConfig):
@@ -231,14 +232,14 @@ class Config(FoldersConfig):
         """Whether the tools of views are listed: for every client, for none, or for those that show
         views (VIEW-03)."""
         self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
+        """Whether the server watches the vault's folder for changes by other programs."""
         self.http: Final = HttpConfig(env)
         self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
         self.plugin: Final = PluginConfig(env)
         self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
         """Offer the plugin's tools."""
         self.today: Final = _today(_text(env, "TODAY"))
-        """The day, and the time where one is given, in ISO form that it is instead of the clock's;
-        for tests."""
+        """ISO date, or date and time, that replaces the clock in tests; empty = use the clock."""
         self.language: Final = _text(env, "LOCALE")
         """Tag of the language that names and counts dates, such as `en-gb`; empty = what the
         vault's settings say."""
@@ -323,7 +324,8 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
 
     import platformdirs  # takes 10 ms, which nothing before the first call waits for
 
-    with suppress(RuntimeError):  # from platformdirs 4.12 on; before, the path began with ~
+    # Without a home folder, platformdirs 4.12 and later raises; older ones return a path with `~`.
+    with suppress(RuntimeError):
         own: Path = getattr(platformdirs, folder)("obsidian-mcp", appauthor=False)
         if own.is_absolute():
             return own / file
@@ -349,8 +351,12 @@ def expand_home(path: str) -> Path:
 
 
 def _with_home(path: str) -> str:
-    """Return a path with `~` as the home folder. As in a shell, `~name` stays where no account has
-    that name: Windows makes one up. (`Path.expanduser` fails for such a name, and takes 3 ms.)"""
+    """Return a path with `~` or `~name` replaced by that account's home folder.
+
+    As in a shell, `~name` stays if no account has that name. The folder is tested because Windows
+    invents a path for an unknown account. (`Path.expanduser` raises for one, and loading `pathlib`
+    takes 3 ms.)
+    """
     account = path.replace(os.sep, "/").partition("/")[0]
     home = os.path.expanduser(account)  # noqa: PTH111
     if account[:1] == "~" and account != "~" and not os.path.isdir(home):  # noqa: PTH112

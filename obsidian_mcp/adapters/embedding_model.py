@@ -22,6 +22,7 @@ MODEL_FILES: Final = (
 """Where a model is in its folder; the first that is there is used."""
 TOKENIZER: Final = "tokenizer.json"
 MOST_TOKENS: Final = 256
+"""Tokens of a text that the model reads; the tokenizer cuts off the others."""
 NEEDED: Final = ("numpy", "onnxruntime", "tokenizers")
 
 
@@ -46,8 +47,10 @@ class EmbeddingModel:
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
 
-    # the model is quick either way
+    # `quick` is part of the interface of embedders; a local model is quick anyway.
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:  # noqa: ARG002
+        """Return one vector per text: length 1, little-endian float32. Raises:
+        SemanticUnavailable."""
         with self._lock:
             if self._loaded is None:
                 self._loaded = self._load()
@@ -64,7 +67,7 @@ class EmbeddingModel:
         (output, *_) = session.run(
             None, {name: value for name, value in given.items() if name in wanted}
         )
-        if output.ndim == 3:  # of every token: their mean is the text's
+        if output.ndim == 3:  # one vector per token: take the mean of those that are not padding
             mask = given["attention_mask"][:, :, None].astype(output.dtype)
             output = (output * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
         lengths = np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
@@ -86,9 +89,9 @@ class EmbeddingModel:
                 f"The folder '{self._folder}' has no ONNX model with a {TOKENIZER}. Run "
                 "`obsidian-mcp semantic setup`."
             )
-        onnxruntime.disable_telemetry_events()  # of Windows
+        onnxruntime.disable_telemetry_events()  # has an effect on Windows only
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1  # beside the calls; one processor is left to them
+        options.intra_op_num_threads = 1  # leave the other processors to tool calls
         options.log_severity_level = 3
         try:
             tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))

@@ -30,10 +30,12 @@ SERVERS: Final = ((), ("serve",), ("bridge",))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Entry point of the servers; ends the process with the status of specs/cli.md, without
-    dismantling Python: a thread that still works in the background would be ended in the middle of
-    compiled code, and some of that, such as pydantic's, aborts the process then (END-09). Threads
-    that are to be waited for have ended before."""
+    """Run a command line, and end the process with the exit status of specs/cli.md.
+
+    The process ends through `os._exit`, without Python's own shutdown. That shutdown would stop a
+    background thread in the middle of compiled code, and some of it, such as pydantic's, then
+    aborts the process (END-09). Threads that must finish have been joined before.
+    """
     status = InternalError.exit_status
     atexit.register(lambda: _end_process(status))  # before any other, so that it is called last
     status = run_command_line(sys.argv[1:] if arguments is None else arguments)
@@ -137,8 +139,11 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
 
 
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:
-    """Return the words of a server with a blank for the path of a vault that a client left empty:
-    the server says so (CLI-21)."""
+    """Return the reading with a blank in place of each empty vault path.
+
+    An empty path is an error for a person, but must not end a server: with a blank the server
+    starts, and tells the client what is wrong (CLI-21).
+    """
     waits = reading.waiting is not None and reading.waiting.name == "vault"
     named = [*reading.options.get("vault", ()), *([""] if waits else ())]
     options = reading.options | ({"vault": [path or " " for path in named]} if named else {})
@@ -148,8 +153,11 @@ def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:
 
 
 def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[str]:
-    """Return no words where they are the rest of a vault's path that a client cut at a space: a
-    server says so (CLI-21). Raises: InvalidArguments for a person."""
+    """Return the words, or none if they are the second half of a vault path cut at a space.
+
+    Without words the server starts, and tells the client about the path (CLI-21). Raises:
+    InvalidArguments for a person at a terminal, and for words that are no command.
+    """
     try:
         grammar.find(words)
     except InvalidArguments as error:
@@ -209,8 +217,7 @@ def _log(*, is_verbose: bool) -> None:
 
 
 def translate_tool_names(message: str) -> str:
-    """Return a message written for tools, with the names of tools as the commands that a person
-    types (CLI-12)."""
+    """Return a message with the names of tools replaced by the commands to type (CLI-12)."""
     if "obsidian_" not in message:
         return message
     from obsidian_mcp.tools.offer import table

@@ -20,7 +20,10 @@ SLOW_START = 8.0
 
 
 def check_clients(system: System) -> Iterator[Finding]:
-    """What each client's file says of this program, and whether that starts and answers."""
+    """Yield a finding for each client entry that starts this program, and one for clients without.
+
+    A client's file that cannot be read is a problem of its own.
+    """
     tried: dict[tuple[str, ...], str | probe.ProbeAnswer] = {}
     configured, absent = [], []
     for client in CLIENTS.values():
@@ -45,6 +48,11 @@ def entry_state(
     system: System,
     tried: dict[tuple[str, ...], str | probe.ProbeAnswer],
 ) -> Finding:
+    """Return whether one client entry names usable vaults, starts and answers.
+
+    `tried` holds the answers by command and environment, and is added to: several clients often
+    share one command, and each start takes seconds.
+    """
     subject = f"{server.client.title} ({server.name})"
     named = "" if server.name == "obsidian" else f" --name {server.name}"
     again = f"Run: obsidian-mcp install {server.client.id}{named}"
@@ -82,7 +90,7 @@ def vaults_of_clients(system: System) -> Iterator[Path]:
 
 
 def vaults_named(command: Sequence[str]) -> Iterator[Path]:
-    """The folders that a command line gives to --vault."""
+    """Yield the folders that a command line gives to --vault."""
     for index, argument in enumerate(command):
         if argument == "--vault" and index + 1 < len(command):
             yield expand_home(command[index + 1])

@@ -57,7 +57,7 @@ def create_note(
     template: Annotated[
         str, Argument(description="Its name; auto: Templater's for the folder")
     ] = "",
-    # the default is never changed
+    # A mutable default is safe here: no code changes it.
     properties: Annotated[dict[str, Any], Argument(description="Frontmatter")] = {},  # noqa: B006
     date: Annotated[
         str, Argument(description="Day of the template's {{date}}: tomorrow, 2026-11-30")
@@ -75,7 +75,7 @@ def create_note(
     with opened.lock_changes():
         located = opened.periodic.find_by_name(name) if ":" in name else None
         if located is not None and located.entry is None and not template:
-            _read_date(opened, date, template)
+            _read_date(opened, date, template)  # refuses a date, which needs a template
             return _periodic(opened, located, content, properties)
         if name.lower().startswith(UNIQUE):
             from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
@@ -125,8 +125,12 @@ def _warn_of_namesake(vault: Vault, path: VaultPath) -> list[str]:
 
 
 def _new_path(vault: Vault, name: str) -> tuple[VaultPath, str, list[str]]:
-    """Where a new note goes: a name without a folder and extension, which no file of the root has,
-    where the settings put new notes (NAME-13); with warnings about these."""
+    """Return the path of a new note, its path on disk, and warnings about the vault's settings.
+
+    A bare name, without folder and extension, goes to the folder that the settings choose for new
+    notes (NAME-13). It stays in the root if a file there has that name already: that is the note
+    meant.
+    """
     path, disk = vault.catalog.new_path(name)
     settings = vault.settings
     is_bare = not name.strip().lower().endswith(TEXT_EXTENSIONS) and not {"/", "\\"} & set(name)
@@ -187,6 +191,7 @@ def _fill_template(
         text = insert_template(content, text, "prepend")
     elif content:
         text = edits.insert_text(text, content)
+    # The cursor moves down by the lines that the properties added above the text.
     line, column = filled.cursor or (0, 0)
     line += text.count("\n", 0, text_start(text)) - filled.text.count(
         "\n", 0, text_start(filled.text)
@@ -197,7 +202,7 @@ def _fill_template(
 def _periodic(
     vault: Vault, located: LocatedNote, content: str, properties: Mapping[str, Any]
 ) -> Created:
-    """A periodic note is made as the vault makes it."""
+    """Create a periodic note by the vault's own rules, and add the content and the properties."""
     from obsidian_mcp.core.frontmatter.edits import set_properties
     from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.operations.periodic_notes import PeriodicNotes
@@ -263,7 +268,7 @@ def delete_note(
 
 
 def _own_attachments(vault: Vault, note: FileEntry) -> list[FileEntry]:
-    """The attachments that a note links to and no other file does."""
+    """Return the attachments that this note links to and no other file does."""
     vault.indexer.complete()
     targets = dict.fromkeys(
         link.target for link in vault.graph.outgoing_links(note.path).value if link.target

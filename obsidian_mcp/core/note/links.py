@@ -17,6 +17,7 @@ Style = Literal["wiki", "markdown"]
 
 _RESERVED = "|".join(f"{ord(char):02X}" for char in ";/?:@&=+$,#")
 """Characters that JavaScript's `decodeURI` leaves encoded."""
+# Percent escapes to decode; a percent sign that begins no escape; an escaped punctuation mark.
 _escapes = re.compile(rf"(?:%(?!{_RESERVED})[0-9A-F]{{2}})+", re.IGNORECASE)
 _percent = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _backslash = re.compile(r"\\([!-/:-@\[-`{-~])")

@@ -55,12 +55,12 @@ class Remove:
     permanent: bool
     system: bool = False
     before: bytes | None = None
-    """The bytes that the change was made from, as where they went into another note; None where any
-    may go."""
+    """Bytes that the file must still have, such as text that went into another note; None removes
+    the file whatever it holds."""
 
 
 def removal(disk: str, option: TrashOption, *, permanent: bool = False) -> Remove:
-    """Return how a file is removed under the vault's setting; `permanent` whatever that says."""
+    """Return the removal of a file by the vault's trash setting; `permanent` overrides it."""
     return Remove(disk, permanent=permanent or option == "none", system=option == "system")
 
 
@@ -84,8 +84,8 @@ Operation = Write | Create | Move | Remove | RemoveFolder | MakeFolder
 def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
     """Return the lines of a text that change, as a unified diff.
 
-    For other files it is one line that says so. The file is named as on disk: the normal form may
-    be the path of another one (NAME-06).
+    For a file that is no text, return one line with its size. The file has its name on disk,
+    because the name in normal form (NFC) may belong to another file (NAME-06).
     """
     path = to_printable(operation.disk)
     if not is_of_text(operation):
