@@ -46,7 +46,7 @@ _fixed = re.compile(
 """Text that a link inside it would break: an address, an e-mail address, a footnote's name or a
 callout's kind, a link by reference, and the id of a block."""
 _bracketed = re.compile(r"\[([^\[\]\r\n]++)\]")
-_field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:(?!::)[^\[\]()\r\n])*+::", re.MULTILINE).finditer
+_field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:[^\[\]()\r\n:]|:(?!:))*::", re.MULTILINE).finditer
 """The keys of inline fields (DV-04, DV-05), and some other text before two colons."""
 
 

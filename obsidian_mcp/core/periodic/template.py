@@ -18,14 +18,14 @@ from obsidian_mcp.core.text.call import checkpoint
 from .notes import weeks_of
 from .settings import PeriodRule, TemplateSettings
 
-_PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*+))?(\}\})?", re.IGNORECASE)
+_PLAIN = re.compile(r"\{\{(title|date|time)(?::((?:(?!\}\})[^\n])*))?(\}\})?", re.IGNORECASE)
 """A variable; one without `}}` matches up to the end of its line.
 
 So the rest of that line is not searched again for every `{{`.
 """
 _PERIODIC = re.compile(
     r"\{\{\s*(title|date|time|yesterday|tomorrow|" + "|".join([*WEEKDAYS, *PERIODS[1:]]) + r")"
-    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*+))?(\}\})?",
+    r"\s*(?:([+-]\d+)(?-i:([yQqMwdhms])))?\s*(?::((?:(?!\}\})[^\n])*))?(\}\})?",
     re.IGNORECASE,
 )
 
