@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 _WORDS = r"[A-Za-z0-9][\w ./-]*"
-_ITEM = r"[A-Za-z0-9][\w/-]*"
+_ITEM = r"[A-Za-z0-9][\w/ -]*"
 _NAME = r"[A-Za-z][\w-]*:"
 _PLAIN_BLOCK = re.compile(
     r"---\r?\n"
