@@ -196,6 +196,7 @@ def test_calls_that_wait_for_something_else_do_not_hold_up_long_ones(app: App, m
         work.forget()
         with many(url, "rpc", [LONG] * (2 * COMPUTING + 1), work):
             work.wait_for(2 * COMPUTING + 1)  # although none has ended
+            assert work.begun == ["long"] * (2 * COMPUTING + 1)
 
 
 def test_a_call_waits_for_its_turn_no_longer_than_its_limit(app: App) -> None:
