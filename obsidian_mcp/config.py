@@ -66,6 +66,10 @@ class HttpConfig(Immutable):
         self.rate_limit: Final = _whole_number(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
         """Requests per minute from one address; 0 = no limit."""
         self.public_url: Final = _url(env, "OBSIDIAN_MCP_PUBLIC_URL")
+        """Address of the server itself as other computers reach it, such as
+        https://notes.example.com, as the user wrote it (`access.public_url` reads it); empty = it
+        is reached from this computer only."""
+        self.notes_url: Final = _url(env, "OBSIDIAN_MCP_NOTES_URL")
         """Address below which the notes are published, for the profile `research`; empty = they are
         not."""
         self.challenge: Final = _text(env, "OPENAI_CHALLENGE")

@@ -87,7 +87,7 @@ def fetch(
 
 def _url(app: App, vault: Vault, path: VaultPath) -> str:
     """Where a person can open the note: on the public site, without `.md`, or in the app."""
-    public = app.config.http.public_url
+    public = app.config.http.notes_url
     if not public:
         return uri.build(vault.name, path)
     return (

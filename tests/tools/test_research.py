@@ -121,15 +121,24 @@ def test_a_long_note_is_cut_and_says_so(app: App) -> None:
 
 def test_notes_that_are_published_have_their_public_address(app: App) -> None:
     """TOOL-25"""
-    with serving(app, public_url="https://notes.example.com/mine/") as url:
+    with serving(app, notes_url="https://notes.example.com/mine/") as url:
         found = answer(url, "search", query="waits")
 
     assert found["results"][0]["url"] == "https://notes.example.com/mine/Birds/Grey%20heron"
 
 
-def test_a_public_address_that_is_no_url_is_refused() -> None:
-    with pytest.raises(InvalidArguments, match="OBSIDIAN_MCP_PUBLIC_URL"):
-        Config(environ={"OBSIDIAN_MCP_PUBLIC_URL": "notes.example.com"})
+def test_the_servers_own_address_is_not_that_of_the_published_notes(app: App) -> None:
+    """TOOL-25, REMOTE-01"""
+    with serving(app, public_url="https://mcp.example.com") as url:
+        found = answer(url, "search", query="waits")
+
+    assert found["results"][0]["url"].startswith("obsidian://")
+
+
+@pytest.mark.parametrize("name", ["OBSIDIAN_MCP_NOTES_URL", "OBSIDIAN_MCP_PUBLIC_URL"])
+def test_an_address_that_is_no_url_is_refused(name: str) -> None:
+    with pytest.raises(InvalidArguments, match=name):
+        Config(environ={name: "notes.example.com"})
 
 
 def test_without_http_the_profile_is_refused_with_how_to_start_it(app: App) -> None:
