@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.applications import Starlette
 
+    from obsidian_mcp.adapters.grant_store import GrantStore
     from obsidian_mcp.serve.http.access.access_control import AccessControl
     from obsidian_mcp.serve.http.access.principal import Principal
     from obsidian_mcp.serve.http.dialect import Contract
@@ -130,6 +131,13 @@ def serve_plugin(config: Config, start_log: Callable[[], None] = lambda: None) -
     return stdio.serve_bridge(
         plugin(config), config, partial(build, config, serving=True), start_log
     )
+
+
+def grant_store(config: Config) -> GrantStore:
+    """Return where the grants of programs that signed in are kept; opened at the first use."""
+    from obsidian_mcp.adapters.grant_store import GrantStore
+
+    return GrantStore(config.state / "access" / "grants.db")
 
 
 def http_access(config: Config) -> AccessControl:
