@@ -57,6 +57,15 @@ PROFILES: Final = {
 }
 """The tools of profiles that have a name of their own."""
 
+FORMER_TOOLS: Final = {
+    "app": ("app_info", "open_note", "app_command", "daily_note"),
+    "bookmarks": ("list_bookmarks",),
+    "properties": ("get_properties", "set_properties"),
+    "templates": ("list_templates",),
+}
+"""Tools that are gone, without PREFIX, and what took the place of each. Hosts that keep a list of
+tools for days still call them (TOOL-40)."""
+
 
 class ToolEntry:
     """What decides who is told of a tool."""
@@ -187,9 +196,19 @@ class Offer:
     def find(self, name: str, *, with_views: bool = True) -> ToolEntry | None:
         """Return a tool that may be called by its name; None where there is none."""
         entry = self._of_vault.get(name) or self._other_entries().get(name)
-        if entry is not None and (self._others is None or self.admits(read_only=entry.read_only)):
+        if entry is None and with_views and self.has_views:
+            entry = table().views.get(name)
+        if entry is None or self._others is None or self.admits(read_only=entry.read_only):
             return entry
-        return table().views.get(name) if with_views and self.has_views else None
+        return None
+
+    def successors(self, name: str) -> list[str]:
+        """Return the tools that took the place of one that is gone, as far as they may be called;
+        none for a name that no tool ever had (TOOL-40)."""
+        usable = self.usable_entries()
+        former = name.removeprefix(PREFIX) if name.startswith(PREFIX) else ""
+        successors = (PREFIX + successor for successor in FORMER_TOOLS.get(former, ()))
+        return [successor for successor in successors if successor in usable]
 
     def writes(self, name: str) -> bool:
         """Return whether a call of this name changes the vault, if it may be made (TOOL-15)."""

@@ -356,11 +356,7 @@ def call(app: App, name: str, arguments: Mapping[str, Any], offer: Offer | None 
     offer = offer or offer_of(app.config)
     entry = offer.find(name)
     if entry is None:
-        raise UnknownTool(
-            f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}. The tools are "
-            f"{', '.join(offer.usable_entries())}.",
-            tool=name,
-        )
+        raise unknown_tool_error(name, offer)
     try:
         tool = entry.other or OUR_TOOLS[entry.name]
         answer = tool.call(app, arguments)
@@ -374,6 +370,16 @@ def call(app: App, name: str, arguments: Mapping[str, Any], offer: Offer | None 
         elif isinstance(said, list):
             answer.data[remark] = [usable_advice(offer, sentence) for sentence in said]
     return answer
+
+
+def unknown_tool_error(name: str, offer: Offer) -> UnknownTool:
+    """Return the error about a name that no tool has, with what took its place if one had it
+    (TOOL-40)."""
+    problem = f"Unknown tool: {errors.shorten(name, errors.MOST_NAME)}."
+    if successors := offer.successors(name):
+        problem += f" It is gone; call {' or '.join(successors)} instead, and list the tools anew."
+        return UnknownTool(problem, tool=name, successors=successors)
+    return UnknownTool(f"{problem} The tools are {', '.join(offer.usable_entries())}.", tool=name)
 
 
 REMARKS = frozenset({"note", "widened", "warnings"})

@@ -8,15 +8,17 @@ from typing import Any, Final
 
 from obsidian_mcp import __version__, json_codec
 from obsidian_mcp.errors import MOST_NAME, AppError, UnknownTool, shorten
-from obsidian_mcp.serve import jsonrpc, results
-from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, Dispatcher, Peer
+from obsidian_mcp.serve import dispatch, jsonrpc, results
+from obsidian_mcp.serve.dispatch import HANDSHAKE_VERSIONS, MODERN_VERSIONS, Dispatcher, Peer
 from obsidian_mcp.serve.http.tool_service import ToolService
 from obsidian_mcp.serve.jsonrpc import Message
+from obsidian_mcp.tools.registry import unknown_tool_error
 
 from .tool_hash import sort_by_name
 
 NOBODY: Final = Peer(HANDSHAKE_VERSIONS[-1])
 """A client without a session introduces itself in vain: nothing is remembered."""
+DISCOVER: Final = "server/discover"
 
 
 class RpcDispatcher(Dispatcher):
@@ -36,7 +38,7 @@ class RpcDispatcher(Dispatcher):
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> results.Result:
         if self._service.find(name) is None:
-            raise UnknownTool("", tool=name)
+            raise unknown_tool_error(name, self._service.offer)
         return results.success(self._service.run_tool(name, arguments))
 
     def instructions(self) -> str:
@@ -52,11 +54,24 @@ class RpcDispatcher(Dispatcher):
         return self._vault.writes(message)
 
     def serves(self, message: Message) -> bool:
-        return message["method"] in self.handshake_methods
+        return message["method"] in self.handshake_methods or message["method"] == DISCOVER
+
+    def answer_message(self, message: Message, peer: Peer) -> bytes | None:
+        if message["method"] != DISCOVER:
+            return super().answer_message(message, peer)
+        # hosts send it first; of one that hears of no such method, nothing more comes (RPC-08)
+        version = dispatch.envelope(message).get(dispatch.VERSION_KEY, MODERN_VERSIONS[-1])
+        if version in MODERN_VERSIONS:
+            return self._vault.answer_message(message, Peer(MODERN_VERSIONS[-1]))
+        return self.encode(
+            dispatch.unsupported_version_answer(message, str(version), MODERN_VERSIONS)
+        )
 
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         if isinstance(error, UnknownTool):  # the original's words
             problem = f"Unknown tool: {shorten(error.data.get('tool', ''), MOST_NAME)}"
+            if "successors" in error.data:
+                problem = error.message
             return jsonrpc.error(
                 message["id"], error.code, problem, {"errorCode": error.error_code}
             )

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp import __version__
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.collation import exact_key
+from obsidian_mcp.tools.offer import FORMER_TOOLS
 from tests.contracts.plugin.test_routes import odd_tools
 from tests.serve.http_client import http_client
 
@@ -276,3 +277,77 @@ def test_half_a_surrogate_pair_leaves_as_an_escape(client: TestClient) -> None:
     said = {"name": "say", "arguments": {"text": "\ud83d"}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": said})
     assert b'"text":"\\ud83d"' in post(client, body).content
+
+
+META = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
+
+
+@pytest.mark.parametrize("headers", [{}, {"mcp-protocol-version": "2025-11-25"}, {"accept": "application/json"}])
+@pytest.mark.parametrize("params", [{}, {"_meta": META}], ids=["bare", "with its envelope"])
+def test_discover_is_answered_whatever_headers_come_with_it(
+    client: TestClient, headers: dict[str, str], params: dict[str, Any]
+) -> None:
+    """RPC-08"""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": params}
+    answer = client.post("/mcp", json=message, headers=headers)
+    assert answer.status_code == 200
+    assert answer.json()["result"]["supportedVersions"] == ["2026-07-28"]
+    assert "resources" in answer.json()["result"]["capabilities"]
+
+
+def test_discover_of_an_unknown_revision_is_told_those_that_are_served(client: TestClient) -> None:
+    """RPC-08"""
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "server/discover", "params": {"_meta": meta}}
+    error = client.post("/mcp", json=message).json()["error"]
+    assert (error["code"], error["data"]["supported"]) == (-32022, ["2026-07-28"])
+
+
+def test_discover_opens_no_vault_as_initialize_opens_none(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RPC-08, DISPATCH-03"""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a vault was opened")
+
+    monkeypatch.setattr(app.vaults, "get", refuse)
+    modern = {
+        "accept": "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": "server/discover",
+    }
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    with http_client(app) as client:
+        for method, params, headers in (
+            ("initialize", hello, {"accept": modern["accept"]}),
+            ("server/discover", {"_meta": META}, modern),
+            ("server/discover", {}, {}),
+        ):
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            answer = client.post("/mcp", json=message, headers=headers).json()
+            assert "Obsidian" in answer["result"]["instructions"], answer
+
+
+@pytest.mark.parametrize("gone", FORMER_TOOLS)
+def test_a_tool_that_is_gone_is_answered_with_what_took_its_place(client: TestClient, gone: str) -> None:
+    """TOOL-40"""
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": f"obsidian_{gone}"}}
+    error = client.post("/mcp", json=message).json()["error"]
+    listed = client.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).json()["result"]["tools"]
+    assert error["code"] == -32602
+    for successor in FORMER_TOOLS[gone]:
+        assert f"obsidian_{successor}" in error["message"]
+    assert f"obsidian_{gone}" not in {tool["name"] for tool in listed}
+
+
+def test_a_tool_that_is_gone_leads_to_none_that_the_client_may_not_call(app: App) -> None:
+    """TOOL-40, DOOR-10"""
+    held = app.replace(config=app.config.replace(read_only=True))
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    with http_client(held) as client:
+        said = client.post("/mcp", json={**message, "params": {"name": "obsidian_properties"}}).text
+    assert "obsidian_get_properties" in said
+    assert "obsidian_set_properties" not in said
