@@ -18,8 +18,9 @@ from obsidian_mcp.adapters.place import TEMP_PREFIX
 from obsidian_mcp.core.files.policy import Globs, Policy
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.settings import TrashOption
+from obsidian_mcp.core.operations.history import describe_author
 from obsidian_mcp.core.operations.move import relocate
-from obsidian_mcp.core.operations.undo import describe_author, undo
+from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.text.call import Client, Deadline, call_with, current_call, set_call
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, Write, removal
 from obsidian_mcp.core.vault.vault import Vault

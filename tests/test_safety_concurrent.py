@@ -18,8 +18,9 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.core.files.ports import Step, StepKind
 from obsidian_mcp.core.operations import bulk
+from obsidian_mcp.core.operations.history import list_changes
 from obsidian_mcp.core.operations.move import relocate
-from obsidian_mcp.core.operations.undo import history, undo
+from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Write
 from obsidian_mcp.core.vault.take_back import take_back
@@ -259,7 +260,7 @@ def answers(vault: Vault, name: str = "0") -> dict[str, Any]:
         "found": entry.path,
         "text": vault.read_text(entry).text.body.replace("Zero", "0"),
         "backlinks": [reference.source for reference in vault.graph.backlinks(entry.path).value],
-        "history": history(vault)[1],
+        "history": list_changes(vault)[1],
         "unknown": vault.entry_at(entry.path) is None,
     }
 

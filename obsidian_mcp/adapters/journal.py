@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from obsidian_mcp import logger
-from obsidian_mcp.core.files.ports import Author, Recorded, Step
+from obsidian_mcp.core.files.ports import Author, Recorded, Step, Undoing
 from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.core.text.digest import content_name
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
@@ -39,6 +39,7 @@ CREATE TABLE IF NOT EXISTS change (
     time REAL NOT NULL,
     tool TEXT NOT NULL,
     undoes INTEGER,
+    undoes_part INTEGER NOT NULL DEFAULT 0,
     done INTEGER NOT NULL DEFAULT 0,
     process TEXT NOT NULL DEFAULT '',
     client TEXT NOT NULL DEFAULT ''
@@ -142,12 +143,13 @@ class SqliteJournal:
             f"{self._process}/{caller.session}" if caller.session else self._process, name
         )
 
-    def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+    def begin(self, tool: str, steps: Sequence[Step], undoes: Undoing | None = None) -> int:
         author = self.author()
         with self._database() as database:
             number = database.execute(
-                "INSERT INTO change (time, tool, undoes, process, client) VALUES (?, ?, ?, ?, ?)",
-                (self._clock(), tool, undoes, author.process, author.client),
+                "INSERT INTO change (time, tool, undoes, undoes_part, process, client) "
+                "VALUES (?, ?, ?, ?, ?, ?)",
+                (self._clock(), tool, *(undoes or (None, False)), author.process, author.client),
             ).lastrowid
             assert number is not None  # noqa: S101  an INSERT gives a row
             keep = partial(self._keep, database)
@@ -233,13 +235,13 @@ class SqliteJournal:
     def _read_changes(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
         """Return the changes that fulfil a condition of SQL; with `content` the bytes of their
         steps too."""
-        columns = "number, time, tool, undoes, process, client"
+        columns = "number, time, tool, undoes, undoes_part, process, client"
         changes = []
         with self._database() as database:
             sql = f"SELECT {columns} FROM change WHERE {condition}"
             rows = database.execute(sql, values).fetchall()
             undone = _find_undone(database) if rows else {}
-            for number, moment, tool, undoes, *author in rows:
+            for number, moment, tool, undone_change, is_part, *author in rows:
                 steps = []
                 for kind, disk, target, before, after in database.execute(
                     "SELECT kind, disk, target, before, after FROM step WHERE change = ? ORDER "
@@ -249,6 +251,7 @@ class SqliteJournal:
                     old = self._content(database, before) if content else None
                     new = self._content(database, after) if content else None
                     steps.append(Step(kind, _decode(disk) or "", _decode(target), old, new))
+                undoes = None if undone_change is None else Undoing(undone_change, bool(is_part))
                 record = Recorded(
                     number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author)
                 )
@@ -328,11 +331,12 @@ class SqliteJournal:
 
 
 def _find_undone(database: sqlite3.Connection) -> dict[int, int]:
-    """Return the changes that are undone, each with the undo that has not been undone itself."""
+    """Return the changes that are undone as a whole, each with the undo that has not been undone
+    itself."""
     undone: dict[int, int] = {}
     for number, undoes in database.execute(
-        "SELECT number, undoes FROM change WHERE undoes IS NOT NULL AND done = 1 ORDER BY number "
-        "DESC"
+        "SELECT number, undoes FROM change "
+        "WHERE undoes IS NOT NULL AND NOT undoes_part AND done = 1 ORDER BY number DESC"
     ):
         if number not in undone:  # whatever undoes it is later
             undone.setdefault(undoes, number)

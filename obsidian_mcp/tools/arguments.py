@@ -50,6 +50,7 @@ _IN_WORDS: Final = {
     "integer": "a whole number",
     "boolean": "true or false",
     "array of string": "a list of strings",
+    "array of integer": "a list of whole numbers",
     "array of object": "a list of objects",
     "object": "an object",
 }

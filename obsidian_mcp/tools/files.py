@@ -66,7 +66,7 @@ def list_files(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> FileListing:
-    """List the files of a folder: notes and attachments."""
+    """List the notes and attachments of a folder."""
     opened = app.vaults.get(vault)
     inside = opened.folders.find_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""

@@ -10,6 +10,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded, Step
 from obsidian_mcp.core.files.spellings import normal_form
+from obsidian_mcp.core.operations import history as past_changes
 from obsidian_mcp.core.operations import undo as core_undo
 from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.call import current_call
@@ -40,6 +41,8 @@ class PastChange:
     """The client that made it."""
     more_files: int | None = None
     undoes: int | None = None
+    undoes_part: int | None = None
+    """The change of which it took back a part."""
     undone_by: int | None = None
 
 
@@ -63,9 +66,9 @@ def history(
     """List the changes made by these tools, latest first."""
     opened = app.vaults.get(vault)
     if change:
-        return _show_change(opened, core_undo.recall(opened, change), name, offset)
+        return _show_change(opened, past_changes.recall(opened, change), name, offset)
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
-    changes, total = core_undo.history(opened, disk, limit, offset, anywhere=anywhere)
+    changes, total = past_changes.list_changes(opened, disk, limit, offset, anywhere=anywhere)
     return History(
         [_describe_change(opened, recorded) for recorded in changes],
         total,
@@ -115,22 +118,28 @@ class Undone:
     """Files that stay as they are (wins: current), at most 50."""
 
 
+UndoPaths = Annotated[list[str], Argument(description="Only these")]
+UndoHunks = Annotated[list[int], Argument(description="Of one file, as in history")]
+
+
 @tool(title="Undo a change", writes=True, destructive=True)
 def undo(
     app: App,
     change: Annotated[int, Argument(description="Its number; 0: your last one", ge=0)] = 0,
     wins: Annotated[
-        Wins, Argument(description="For files changed since: refuse, undo, leave, merge")
+        Wins, Argument(description="If changed since: refuse, undo, leave, merge")
     ] = "neither",
+    paths: UndoPaths = [],  # noqa: B006
+    hunks: UndoHunks = [],  # noqa: B006
     vault: VaultName = "",
 ) -> Undone:
-    """Take back a change: every file, byte for byte, or none."""
+    """Take back a change or a part: all its bytes or none."""
     opened = app.vaults.get(vault)
-    recorded, undoing, untouched = core_undo.undo(opened, change or None, wins)
+    recorded, undoing, untouched = core_undo.undo(opened, change or None, wins, paths, hunks)
     stays = {(step.disk, step.target) for step in untouched}
     taken_back = tuple(step for step in recorded.steps if (step.disk, step.target) not in stays)
     files, more_files = first_of(_files(opened, taken_back), FILES_SHOWN)
-    by = core_undo.describe_author(opened, recorded)
+    by = past_changes.describe_author(opened, recorded)
     return Undone(
         recorded.number,
         files,
@@ -168,7 +177,8 @@ def _files(vault: Vault, steps: Iterable[Step]) -> list[str]:
 
 def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
     files, more_files = first_of(_files(vault, recorded.steps), FILES_OF_A_CHANGE)
-    time, by = timestamp(int(recorded.time * 1e9)), core_undo.describe_author(vault, recorded)
+    time, by = timestamp(int(recorded.time * 1e9)), past_changes.describe_author(vault, recorded)
+    undoes = recorded.undoes
     return PastChange(
         recorded.number,
         time,
@@ -176,8 +186,9 @@ def _describe_change(vault: Vault, recorded: Recorded) -> PastChange:
         files,
         by,
         more_files,
-        recorded.undoes,
-        recorded.undone_by,
+        undoes=undoes.change if undoes is not None and not undoes.is_part else None,
+        undoes_part=undoes.change if undoes is not None and undoes.is_part else None,
+        undone_by=recorded.undone_by,
     )
 
 
@@ -190,4 +201,4 @@ def _diff_of(vault: Vault, step: Step) -> str:
     if b"\0" in (step.before or b"") + (step.after or b""):
         return f"binary {path}\n"
     before, after = (Text.decode(data or b"").body for data in (step.before, step.after))
-    return diff(path, before, after)
+    return diff(path, before, after, is_numbered=True)

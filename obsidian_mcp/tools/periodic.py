@@ -50,8 +50,8 @@ def daily_note(
     create: Annotated[bool, Argument(description="Also without content")] = False,
     vault: VaultName = "",
 ) -> PeriodicNote | DocumentAnswer:
-    """Read the daily (weekly … yearly) note of a date, or add content to it, which makes a
-    missing note."""
+    """Read the daily (weekly … yearly) note of a date, or add content to it, made if
+    missing."""
     if position == "section" and not section:
         raise InvalidArguments(
             "position section needs section: the heading to add under.", argument="section"

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from obsidian_mcp.app import App
 from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.ports import Recorded
-from obsidian_mcp.core.operations import undo
+from obsidian_mcp.core.operations import history
 from obsidian_mcp.core.operations.plan import FileChange, Plan, changed_files
 from obsidian_mcp.core.operations.plans import Plans
 from obsidian_mcp.core.text.text import write_count
@@ -43,7 +43,7 @@ def show_changes(
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
         return _shown_change(
-            opened, undo.recall(opened, change) if change else undo.last_change(opened)
+            opened, history.recall(opened, change) if change else history.last_change(opened)
         )
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")
@@ -106,7 +106,7 @@ def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
         "tool": recorded.tool,
         "summary": _summary(recorded.tool, files),
         "time": timestamp(int(recorded.time * 1e9)),
-        "by": undo.describe_author(vault, recorded),
+        "by": history.describe_author(vault, recorded),
         **({"undone_by": recorded.undone_by} if recorded.undone_by is not None else {}),
     }
     return _page(
@@ -160,11 +160,11 @@ def plan_diff(
     if not path:
         if plan:
             return _shown_plan(opened, opened.get_or_make(Plans).get(plan), cursor)
-        return _shown_change(opened, undo.recall(opened, change), cursor)
+        return _shown_change(opened, history.recall(opened, change), cursor)
     if plan:
         files = opened.get_or_make(Plans).files(opened.get_or_make(Plans).get(plan))
     else:
-        files = changed_files(undo.recall(opened, change), opened.catalog.path_of)
+        files = changed_files(history.recall(opened, change), opened.catalog.path_of)
     for file in files:
         if file.path == path:
             return {"path": path, **lines_of(file)}

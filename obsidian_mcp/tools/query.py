@@ -49,8 +49,8 @@ def query(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> dict[str, Any]:
-    """Run an Obsidian Bases, Dataview or Tasks query: rows, groups, summaries. language=table: a
-    base over a Markdown table in the note `this`."""
+    """Run a Bases, Dataview or Tasks query. language=table: a base over a Markdown
+    table in the note `this`."""
     opened = app.vaults.get(vault)
     note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)

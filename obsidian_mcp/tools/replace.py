@@ -49,7 +49,7 @@ def replace(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Replace text or a regular expression in many notes and canvas cards, as one change."""
+    """Replace text or a regex in many notes and canvas cards, as one change."""
     source = find if regex else escape(find.replace("\r\n", "\n"))
     template = content if regex else content.replace("$", "$$")
     by_character = regex and re.search(r"\r|\\r", find) is not None

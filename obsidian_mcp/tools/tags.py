@@ -88,7 +88,7 @@ def rename_tag(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> ChangedFiles:
-    """Rename a tag in every note, property and canvas card."""
+    """Rename a tag everywhere."""
     from obsidian_mcp.core.operations.rename_tag import rename  # lists of tags load none of it
 
     renamed = rename(app.vaults.get(vault), tag, to, dry_run=dry_run)

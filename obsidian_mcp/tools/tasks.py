@@ -55,7 +55,7 @@ def list_tasks(
     offset: Offset = 0,
     vault: VaultNames = "",
 ) -> TaskPage:
-    """List tasks (todos, checkboxes) as the Tasks plugin reads them, most urgent first."""
+    """List tasks (todos, checkboxes), most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
     opened = app.vaults.get(vault)
@@ -122,7 +122,7 @@ def update_task(
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> UpdatedTask:
-    """Complete (tick off), change or add one task; a recurring one gets its next occurrence."""
+    """Complete (tick off), change or add a task; a recurring one recurs."""
     from obsidian_mcp.core.tasks.task_change import TaskChange
 
     opened = app.vaults.get(vault)

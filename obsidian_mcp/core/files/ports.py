@@ -198,16 +198,23 @@ class Author(NamedTuple):
         return self == other or self.process == other.process == ONE_SHOT
 
 
+class Undoing(NamedTuple):
+    """Which change an undo takes back: the whole of it, or a part (SAFE-31)."""
+
+    change: int
+    is_part: bool = False
+
+
 class Recorded(NamedTuple):
-    """A change in the journal; `undoes` and `undone_by` are numbers of others, but of no undo that
-    was undone."""
+    """A change in the journal; `undone_by` is the number of the undo that took back the whole of
+    it, but of none that was undone itself."""
 
     number: int
     time: float
     """Seconds since the epoch."""
     tool: str
     steps: tuple[Step, ...]
-    undoes: int | None = None
+    undoes: Undoing | None = None
     undone_by: int | None = None
     author: Author = Author("", "")
 
@@ -223,7 +230,7 @@ class Journal(Protocol):
     def author(self) -> Author:
         """Who a change made in the current call is recorded for."""
 
-    def begin(self, tool: str, steps: Sequence[Step], undoes: int | None = None) -> int:
+    def begin(self, tool: str, steps: Sequence[Step], undoes: Undoing | None = None) -> int:
         """Keep the bytes of a change before it is made, with its author; its number. Raises:
         StorageFailed."""
 

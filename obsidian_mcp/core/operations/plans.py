@@ -240,9 +240,10 @@ class Plans:
                 if isinstance(operation, RemoveFolder | MakeFolder)
                 or id(operation) in chosen_operations
             ]
-            return self._vault.commit(
-                plan.tool, operations, plan.change.undoes if is_whole else None
-            )
+            undoes = plan.change.undoes
+            if undoes is not None and not is_whole:
+                undoes = undoes._replace(is_part=True)
+            return self._vault.commit(plan.tool, operations, undoes)
 
     def _choose_files(self, plan: Plan, states: dict[str, State], *, whole: bool) -> list[str]:
         """Return the paths whose change is still to be made.

@@ -1,4 +1,4 @@
-"""Undo a change: all its files or none (SAFE-04 to SAFE-06).
+"""Undo a change: all its files or none (SAFE-04 to SAFE-06), or a part of it (SAFE-31).
 
 What other programs and later changes made of the files since is never lost silently: the caller is
 shown both differences, and chooses.
@@ -7,13 +7,13 @@ shown both differences, and chooses.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.files.ports import Recorded, Step
+from obsidian_mcp.core.files.ports import Recorded, Step, Undoing
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import merge, short_diff
@@ -24,111 +24,41 @@ from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, RemoveFolder, Write
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, ChangeNotFound, NoteNotFound, UndoConflict
+from obsidian_mcp.errors import AppError, NoteNotFound, UndoConflict
+
+from .history import last_change, recall
+from .undo_part import ChangePart, choose_part, find_taken_back
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
 
 TOOL = "undo"
-PAGE = 1_000
-"""Changes that are read at once where all of them are looked through."""
 
 
-def history(
-    vault: Vault,
-    disk: str | None = None,
-    limit: int = 50,
-    offset: int = 0,
-    *,
-    anywhere: bool = False,
-) -> tuple[list[Recorded], int]:
-    """Return a page of changes, the latest first, and how many there are.
+class UndoneChange(NamedTuple):
+    """What an undo did."""
 
-    A change that touched a file which the policy hides is not one of them (POL-01).
-    """
-    if not vault.policy.restricts_reading:
-        return vault.journal.changes(disk, limit, offset, anywhere=anywhere)
-    visible_changes = list(_visible_changes(vault, disk, anywhere=anywhere))
-    return visible_changes[offset : offset + limit], len(visible_changes)
-
-
-def _visible_changes(
-    vault: Vault, disk: str | None = None, *, anywhere: bool = False
-) -> Iterator[Recorded]:
-    """Yield the changes that the policy does not hide, the latest first. Raises:
-    OperationTimeout."""
-    offset = 0
-    while page := vault.journal.changes(disk, PAGE, offset, anywhere=anywhere)[0]:
-        checkpoint()
-        yield from (recorded for recorded in page if _is_visible(vault, recorded))
-        offset += len(page)
-
-
-def recall(vault: Vault, number: int) -> Recorded:
-    """Return a change with its bytes. Raises: ChangeNotFound."""
-    recorded = vault.journal.change(number)
-    if recorded is None or not _is_visible(vault, recorded):
-        raise ChangeNotFound(
-            f"The journal has no change {number}. obsidian_history lists the changes there are.",
-            change=number,
-        )
-    return recorded
-
-
-def _is_visible(vault: Vault, recorded: Recorded) -> bool:
-    """Whether the policy shows every file that a change touched."""
-    touched = {
-        disk
-        for step in recorded.steps
-        if step.kind != "folder"
-        for disk in (step.disk, step.target)
-        if disk
-    }
-    return all(vault.policy.is_visible(normal_form(disk)) for disk in touched)
-
-
-def last_change(vault: Vault) -> Recorded:
-    """Return the caller's own latest change that is not undone and is no undo itself (SAFE-20).
-
-    Raises: ChangeNotFound, which names the latest change of somebody else where there is one.
-    """
-    own = vault.journal.author()
-    foreign: Recorded | None = None
-    for recorded in _visible_changes(vault):
-        if recorded.undoes is None and recorded.undone_by is None:
-            if recorded.author.is_same(own):
-                return recall(vault, recorded.number)
-            foreign = foreign or recorded
-    if foreign is None:
-        raise ChangeNotFound("There is no change to undo.", change=None)
-    raise ChangeNotFound(
-        "This client has made no change that could be undone since it was started. The latest "
-        "change is number "
-        f"{foreign.number} ({foreign.tool}) by {describe_author(vault, foreign)}; give its number "
-        "to take it back.",
-        change=None,
-        latest=foreign.number,
-    )
-
-
-def describe_author(vault: Vault, recorded: Recorded) -> str:
-    """Return who made a change, in words for an answer."""
-    own, author = vault.journal.author(), recorded.author
-    if author == own:
-        return "this client"
-    if author.client and author.client == own.client:
-        return f"{author.client} (another session)"
-    return author.client or "an unknown client"
+    recorded: Recorded
+    """The change that it took back, with the steps alone that were chosen."""
+    change: Done
+    """The change that it made itself."""
+    untouched: list[Step]
+    """Steps whose files were left as they are."""
 
 
 def undo(
-    vault: Vault, number: int | None, wins: Wins = "neither"
-) -> tuple[Recorded, Done, list[Step]]:
+    vault: Vault,
+    number: int | None,
+    wins: Wins = "neither",
+    paths: Sequence[str] = (),
+    hunks: Sequence[int] = (),
+) -> UndoneChange:
     """Take back a change; without a number the caller's own last one.
 
-    Return it, the change that undid it, and the steps whose files were left as they are. Where no
-    file needs a change, an empty change is noted, so that the next undo takes the one before.
-    Raises: ChangeNotFound; UndoConflict with a three-way difference, and nothing is changed.
+    With `paths` these files of it alone, with `hunks` these hunks of one file. Where no file needs
+    a change, an empty change is noted, so that the next undo takes the one before. Raises:
+    ChangeNotFound; InvalidArguments for a part that is not there; UndoConflict with a three-way
+    difference, and nothing is changed.
     """
     with vault.lock_changes():
         recorded = last_change(vault) if number is None else recall(vault, number)
@@ -140,16 +70,29 @@ def undo(
                 change=recorded.number,
                 undone_by=recorded.undone_by,
             )
-        change, untouched = plan(vault, recorded, wins)
-        return recorded, vault.commit(TOOL, change.operations, change.undoes), untouched
+        part = choose_part(recorded, paths, hunks, vault.catalog.path_of)
+        change, untouched = plan(vault, recorded, wins, part)
+        if not (part.is_all_of(recorded) or change.operations or untouched):
+            raise UndoConflict(
+                f"This part of change {recorded.number} is as it was before the change already, so "
+                "nothing was undone.",
+                change=recorded.number,
+            )
+        undone = recorded._replace(steps=part.steps)
+        committed = vault.commit(TOOL, change.operations, change.undoes)
+        return UndoneChange(undone, committed, untouched)
 
 
-def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, list[Step]]:
-    """Return the change that takes another one back, and the steps that are left as they are.
+def plan(
+    vault: Vault, recorded: Recorded, wins: Wins, part: ChangePart
+) -> tuple[PlannedChange, list[Step]]:
+    """Return the change that takes a part of another one back, and the steps that are left as they
+    are.
 
     The steps are taken back from the last one on, because a later one may have moved what an
     earlier one wrote. Steps are left with `wins` "current" alone. Raises: UndoConflict.
     """
+    chosen = set(part.steps)
     untouched: list[Step] = []
     free: set[str] = set()
     """Places that are taken now, and not any more once the operations planned so far are made."""
@@ -164,14 +107,13 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
 
     def restore_steps(kind: str) -> Iterator[Operation]:
         for step, earlier in zip(reversed(recorded.steps), reversed(moves_before), strict=True):
-            if step.kind != kind:
+            if step.kind != kind or step not in chosen:
                 continue
             checkpoint()
             try:  # what was removed comes back after the moves
                 place = step.disk if kind == "remove" else moves.place_after(step.disk, earlier)
-                operation = _content(
-                    vault, step, place, wins, is_free=kind == "remove" and place in free
-                )
+                now = None if kind == "remove" and place in free else _content(vault, place)
+                operation = _restore(vault, part, step, place, now=now, wins=wins)
                 if operation is None and kind == "create" and wins != "undo":
                     _check_gone(vault, recorded, step, place)
             except UndoConflict:
@@ -185,19 +127,17 @@ def plan(vault: Vault, recorded: Recorded, wins: Wins) -> tuple[PlannedChange, l
     removals = list(restore_steps("create"))
     free |= {operation.disk for operation in removals if isinstance(operation, Remove)}
     places = _PlacesBack(vault, free)
-    for step in reversed(recorded.steps):
-        if step.kind == "folder":
-            places.remove_folder(step.disk)
-        elif step.target is not None and not places.move(step.target, step.disk):
-            if wins != "current":
-                raise _not_back(step.disk, step.target)
-            untouched.append(step)
-    if len(moves) and not len(places.moves):  # no old name is back, so the links stay too
-        untouched += [step for step in reversed(recorded.steps) if step.kind == "write"]
+    not_moved = places.move_all(part.steps)
+    if not_moved and wins != "current":
+        raise _not_back(not_moved[0])
+    untouched += not_moved
+    if not_moved and not len(places.moves):  # no old name is back, so the links stay too
+        untouched += [step for step in reversed(part.steps) if step.kind == "write"]
     else:
         removals = [*restore_steps("write"), *removals]
     steps = (*removals, *places.operations, *restore_steps("remove"))
-    return PlannedChange(steps=steps, undoes=recorded.number), untouched
+    undoes = Undoing(recorded.number, is_part=not part.is_all_of(recorded))
+    return PlannedChange(steps=steps, undoes=undoes), untouched
 
 
 class _PlacesBack:
@@ -211,6 +151,17 @@ class _PlacesBack:
         """Folders that the change has made and that are to go: where each of them is now."""
         self.operations: list[Operation] = []
         self.moves = Moves()
+
+    def move_all(self, steps: Sequence[Step]) -> list[Step]:
+        """Plan to move the files and folders of a change back, the last one first, and to remove
+        the folders that it made; return the moves that cannot be taken back."""
+        not_moved = []
+        for step in reversed(steps):
+            if step.kind == "folder":
+                self.remove_folder(step.disk)
+            elif step.target is not None and not self.move(step.target, step.disk):
+                not_moved.append(step)
+        return not_moved
 
     def move(self, disk: str, target: str) -> bool:
         """Plan to move a file or folder back; False where it is not there, or its old place is
@@ -258,8 +209,9 @@ class _PlacesBack:
         return present is not None and self._files.exists(present)
 
 
-def _not_back(disk: str, target: str) -> UndoConflict:
+def _not_back(step: Step) -> UndoConflict:
     """Return the error for a file that cannot be moved back to its old name."""
+    disk, target = step.disk, step.target or ""
     return UndoConflict(
         f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been "
         "moved or deleted "
@@ -269,13 +221,21 @@ def _not_back(disk: str, target: str) -> UndoConflict:
     )
 
 
-def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) -> Operation | None:
-    """Return the operation that restores one file; None if it is unchanged. Raises:
-    UndoConflict."""
-    now = None
-    if not is_free:
-        with suppress(NoteNotFound):
-            now = vault.files.read_file(disk, sys.maxsize)
+def _content(vault: Vault, disk: str) -> bytes | None:
+    """Return what a file holds now; None where there is none."""
+    with suppress(NoteNotFound):
+        return vault.files.read_file(disk, sys.maxsize)
+    return None
+
+
+def _restore(
+    vault: Vault, part: ChangePart, step: Step, disk: str, *, now: bytes | None, wins: Wins
+) -> Operation | None:
+    """Return the operation that restores one file, or hunks of it; None if it is unchanged.
+
+    A file from which other hunks of the change were taken back since has not changed otherwise, so
+    nothing of it is lost. Raises: UndoConflict.
+    """
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in "
@@ -283,20 +243,29 @@ def _content(vault: Vault, step: Step, disk: str, wins: Wins, *, is_free: bool) 
             "from there.",
             path=normal_form(disk),
         )
-    if now == step.before:
-        return None
-    restored = step.before
-    if now != step.after:
-        if wins == "both" and now is not None:
-            merged = merge(_body(step.after), _body(step.before), _body(now))
-            if merged is None:
-                raise _conflict(disk, step, now, unmerged=True)
-            restored = Text(merged, Text.decode(now).bom).encode()
+    restored = part.restore(step)
+    if now not in (restored, step.after):
+        taken_back = find_taken_back(step, now)
+        if taken_back is not None:
+            restored = part.restore(step, taken_back)
+        elif wins == "both" and now is not None:
+            restored = _merge(step, disk, restored, now)
         elif wins != "undo":
             raise _conflict(disk, step, now)
+    if now == restored:
+        return None
     if restored is None:
         return Remove(disk, permanent=vault.policy.permanent_delete, before=now)
     return Create(disk, restored) if now is None else Write(disk, now, restored)
+
+
+def _merge(step: Step, disk: str, restored: bytes | None, now: bytes) -> bytes:
+    """Return a file that has changed since, with what is taken back. Raises: UndoConflict where
+    both are on the same lines."""
+    merged = merge(_body(step.after), _body(restored), _body(now))
+    if merged is None:
+        raise _conflict(disk, step, now, unmerged=True)
+    return Text(merged, Text.decode(now).bom).encode()
 
 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:

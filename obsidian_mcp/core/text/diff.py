@@ -20,20 +20,29 @@ CHARACTERS_IN_ERROR = 5_000
 """Maximum length of a diff in an error's message."""
 
 
-def diff(path: str, before: str, after: str, context: int = CONTEXT_LINES) -> str:
+def diff(
+    path: str,
+    before: str,
+    after: str,
+    context: int = CONTEXT_LINES,
+    *,
+    is_numbered: bool = False,
+) -> str:
     """Return the unified diff of two texts; "" if they are equal.
 
     `context` is the number of unchanged lines around each change. A last line without a line end is
-    marked as diff(1) marks it.
+    marked as diff(1) marks it. With `is_numbered` every hunk says its number, by which it can be
+    taken back, where patch(1) and git allow a comment.
     """
     old, new = split_lines(before), split_lines(after)
     parts = [f"--- a/{path}\n+++ b/{path}\n"]
-    for hunk in _hunks(old, new, context):
+    for number, hunk in enumerate(_hunks(old, new, context), 1):
         counts = [sum(line[0] != absent for line in hunk.lines) for absent in "+-"]
         ranges = [
             _range(first, count) for first, count in zip((hunk.old, hunk.new), counts, strict=True)
         ]
-        parts += [f"@@ -{ranges[0]} +{ranges[1]} @@\n", *hunk.lines]
+        comment = f" hunk {number}" if is_numbered else ""
+        parts += [f"@@ -{ranges[0]} +{ranges[1]} @@{comment}\n", *hunk.lines]
     marked_lines = [
         line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in parts
     ]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step
+from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step, Undoing
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import name_first
@@ -139,13 +139,14 @@ class Changes:
                 self._listing.look_at_all(recorded.steps)
         self._caught_up = latest
 
-    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+    def commit(
+        self, tool: str, operations: Sequence[Operation], undoes: Undoing | None = None
+    ) -> Done:
         """Make all operations or none, and keep the replaced bytes in the journal (SAFE-02).
 
-        Where the call only plans, nothing is made. Raises: StaleEtag when a file does not hold any
-        more what its change was made from; errors of the policy and of the disk. Nothing is changed
-        then, or the error names the files that could not be brought back. Planned where the call
-        only plans.
+        Raises: StaleEtag when a file does not hold any more what its change was made from; errors
+        of the policy and of the disk: nothing is changed then, or the error names the files that
+        could not be brought back. Planned where the call only plans: nothing is made.
         """
         with self.lock_changes():
             self._check(tool, operations, is_undo=undoes is not None)
@@ -360,10 +361,8 @@ class Changes:
 
 
 def _with_expected_bytes(operation: Operation, step: Step) -> Operation:
-    """Return a removal with the bytes that the journal has.
-
-    The file must hold these in the last moment (SAFE-08).
-    """
+    """Return a removal with the bytes that the journal has, which the file must hold in the last
+    moment (SAFE-08)."""
     return replace(operation, before=step.before) if isinstance(operation, Remove) else operation
 
 

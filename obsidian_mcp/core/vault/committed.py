@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from obsidian_mcp.core.files.ports import Author
+from obsidian_mcp.core.files.ports import Author, Undoing
 from obsidian_mcp.core.text.call import current_call
 
 from .operation import Operation
@@ -18,8 +18,8 @@ class Committed:
     """Its number in the journal."""
     tool: str
     operations: tuple[Operation, ...]
-    undoes: int | None
-    """Number of the change that it takes back."""
+    undoes: Undoing | None
+    """The change that it takes back."""
     author: Author
     time: float
     """Seconds since the epoch."""

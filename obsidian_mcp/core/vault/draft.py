@@ -10,7 +10,7 @@ from math import inf
 from typing import TypeVar
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.files.ports import Step
+from obsidian_mcp.core.files.ports import Step, Undoing
 from obsidian_mcp.core.text.call import report_progress
 from obsidian_mcp.errors import InvalidArguments
 
@@ -33,7 +33,9 @@ class _DraftChanges(Changes):
     def lock_changes(self) -> Iterator[None]:
         yield
 
-    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+    def commit(
+        self, tool: str, operations: Sequence[Operation], undoes: Undoing | None = None
+    ) -> Done:
         if undoes is not None:
             raise InvalidArguments(
                 "A batch cannot undo changes: an undo is a change of its own. Nothing was changed."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from obsidian_mcp.core.files.ports import Undoing
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .operation import Create, Operation, Write, difference
@@ -30,8 +31,8 @@ class PlannedChange:
     """Where it goes."""
     moved: Mapping[VaultPath, VaultPath] = field(default_factory=dict)
     """The files that get other paths, with these."""
-    undoes: int | None = None
-    """Number of the change that this one takes back."""
+    undoes: Undoing | None = None
+    """The change that this one takes back."""
 
     @property
     def depends_on_all(self) -> bool:

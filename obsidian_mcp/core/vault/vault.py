@@ -16,7 +16,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.name_errors import ambiguous_name_error
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian
+from obsidian_mcp.core.files.ports import Change, Changer, Files, Journal, Obsidian, Undoing
 from obsidian_mcp.core.text.call import call_with, current_call, note_unchanged
 from obsidian_mcp.core.text.vault_path import (
     NOTE_EXTENSION,
@@ -339,7 +339,9 @@ class Vault(VaultFiles):
             with self.lock_changes():
                 pass
 
-    def commit(self, tool: str, operations: Sequence[Operation], undoes: int | None = None) -> Done:
+    def commit(
+        self, tool: str, operations: Sequence[Operation], undoes: Undoing | None = None
+    ) -> Done:
         """Make all operations or none; see `Changes.commit`."""
         return self._changes.commit(tool, operations, undoes)
 

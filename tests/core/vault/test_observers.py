@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.core.files.observers import Observers
+from obsidian_mcp.core.files.ports import Undoing
 from obsidian_mcp.core.operations.batch import CallSequence
 from obsidian_mcp.core.operations.undo import undo
 from obsidian_mcp.core.text.call import Client, call_with
@@ -39,7 +40,7 @@ def test_an_observer_is_told_what_was_changed_by_whom(root: Path, opened: Opened
 
     assert [(change.number, change.tool, change.undoes) for change in changes] == [
         (1, "edit_note", None),
-        (2, "undo", 1),
+        (2, "undo", Undoing(1)),
     ]
     assert changes[0].operations == (Write("A.md", b"old\n", b"new\n"),)
     assert changes[0].author.client == "Claude"
