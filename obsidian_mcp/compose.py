@@ -94,12 +94,15 @@ def _allow_open_files() -> None:
             )
 
 
-def app_for(app: App, principal: Principal) -> App:
+def app_for(app: App, principal: Principal, peer: App | None = None) -> App:
     """Return the App that a principal may use (POL-14); one whose limits leave the vaults as they
-    are shares those of `app`. Raises: InvalidArguments for unknown tools."""
+    are shares those of `app`. `peer`: of a principal with equal limits, whose vaults it shares.
+    Raises: InvalidArguments for unknown tools."""
     from .policies import limit_config
 
     config = limit_config(app.config.replace(key=principal.name), principal.limits)
+    if peer is not None:
+        return peer.replace(config=config, hidden_text_reads=HiddenTextReads())
     if principal.limits.narrows_vaults:
         return app.replace(
             config=config,
@@ -146,11 +149,15 @@ def http_access(config: Config) -> AccessControl:
     from .policies import api_keys, policy_stamp
     from .serve.http.access.access_control import AccessControl
     from .serve.http.access.key_ring import KeyRing
+    from .serve.http.access.last_use import LastUses
 
-    return AccessControl(
-        config.http,
-        [KeyRing(config.http.keys, partial(api_keys, config), partial(policy_stamp, config))],
+    keys = KeyRing(
+        config.http.keys,
+        partial(api_keys, config),
+        partial(policy_stamp, config),
+        LastUses(grant_store(config).note_key_use),
     )
+    return AccessControl(config.http, [keys])
 
 
 def contracts(

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import time
+
 from obsidian_mcp import TYPE_CHECKING
 
 from .config import Config
@@ -46,7 +48,12 @@ def principal_of(config: Config) -> Principal | None:
         raise InvalidArguments(
             f"There is no API key {config.key!r} in '{config.policy_file}'; {known}."
         )
-    return keys[config.key].principal
+    key = keys[config.key]
+    if key.is_over(time.time()):
+        raise InvalidArguments(
+            f"The API key {config.key!r} has expired. Make another one: obsidian-mcp keys add NAME."
+        )
+    return key.principal
 
 
 def limit_config(config: Config, limits: Limits) -> Config:

@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import Any, Final
 
 from obsidian_mcp.core.grants.credential import Code, Token
 from obsidian_mcp.core.grants.grant import Grant
+from obsidian_mcp.core.grants.key_use import KeyUse
 from obsidian_mcp.core.grants.registration import Registration
 from obsidian_mcp.errors import StorageFailed
 
@@ -42,6 +43,8 @@ CREATE TABLE IF NOT EXISTS codes (
 CREATE TABLE IF NOT EXISTS tokens (
   digest BLOB PRIMARY KEY, grant_id TEXT NOT NULL REFERENCES grants(id) ON DELETE CASCADE,
   is_refresh INTEGER NOT NULL, scope TEXT NOT NULL, expires REAL NOT NULL, spent REAL NOT NULL);
+CREATE TABLE IF NOT EXISTS key_uses (
+  name TEXT PRIMARY KEY, app TEXT NOT NULL, used REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS settings (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS codes_of_grant ON codes(grant_id);
 CREATE INDEX IF NOT EXISTS tokens_of_grant ON tokens(grant_id);
@@ -98,6 +101,24 @@ class GrantStore:
         """Keep when a grant was used, exact to a minute."""
         if now - grant.used >= USE_SECONDS:
             self._write("UPDATE grants SET used = ? WHERE id = ?", now, grant.id)
+
+    # --- keys
+
+    def key_uses(self) -> Mapping[str, KeyUse]:
+        """Return when and by which program each key was used last, by the names of keys."""
+        if not self._file.exists():
+            return {}
+        rows = self._rows("SELECT name, app, used FROM key_uses")
+        return {name: KeyUse(app, used) for name, app, used in rows}
+
+    def note_key_use(self, name: str, use: KeyUse) -> None:
+        """Keep when and by which program a key was used."""
+        self._write("INSERT OR REPLACE INTO key_uses VALUES (?, ?, ?)", name, use.app, use.used)
+
+    def forget_key(self, name: str) -> None:
+        """Forget the use of a key: another one may get its name."""
+        if self._file.exists():
+            self._write("DELETE FROM key_uses WHERE name = ?", name)
 
     # --- registrations
 

@@ -10,14 +10,23 @@ from .stdout import write_answer
 
 
 def list_keys(options: Options, *, json: bool = False) -> None:
-    """List the names of the keys and what they open."""
-    from obsidian_mcp import policies
-    from obsidian_mcp.setup import api_keys
+    """List keys and the programs that signed in, with what each opens and its last use."""
+    from dataclasses import asdict
 
-    rows = [api_keys.describe(key) for key in policies.api_keys(options.config())]
+    from obsidian_mcp.setup.admissions import list_admissions
+
+    rows = [asdict(admission) for admission in list_admissions(options.config())]
     remark = "" if rows else "There are no keys. Make one: obsidian-mcp keys add NAME\n"
+    # a column in which every row says the same usual thing says nothing to a person
+    usual = {"tools": "all", "limits": "none", "since": "", "ends": ""}
+    columns = [
+        name
+        for name in (rows[0] if rows else ())
+        if any(row[name] != usual.get(name) for row in rows)
+    ]
+    lines = [{name: row[name] for name in columns} for row in rows]
     write_answer(
-        {"keys": rows}, format_answer({"keys": rows}) if rows else "", remark, as_json=json
+        {"keys": rows}, format_answer({"keys": lines}) if rows else "", remark, as_json=json
     )
 
 
@@ -26,22 +35,23 @@ def add(
     *,
     name: str,
     vault: Sequence[str] = (),
-    scope: str = "",
+    folder: str = "",
     read_only: bool = False,
     tools: str = "",
+    days: int = 0,
     json: bool = False,
 ) -> None:
     """Make a key and print it this once: the policy file gets only its hash."""
-    from obsidian_mcp.setup import api_keys
+    from obsidian_mcp.setup.api_keys import KeyLimits, add_key
 
-    scope, tools, read_only = (
-        scope or options.scope,
-        tools or options.tools,
-        read_only or options.read_only,
+    limits = KeyLimits(
+        vaults=tuple(vault),
+        folder=folder or options.scope,
+        read_only=read_only or options.read_only,
+        tools=tools or options.tools,
+        days=days,
     )
-    file, key = api_keys.add(
-        options.config(), name, vaults=tuple(vault), scope=scope, read_only=read_only, tools=tools
-    )
+    file, key = add_key(options.config(), name, limits)
     send = (
         f"Its hash is in {file}; a running server takes it. Send the key as: Authorization: "
         "Bearer KEY\n"
@@ -50,9 +60,10 @@ def add(
 
 
 def remove(options: Options, *, name: str, json: bool = False) -> None:
-    """Remove a key: a running server refuses it from now on, and ends its sessions."""
-    from obsidian_mcp.setup import api_keys
+    """End a key or a program's grant: a running server refuses it from now on, and ends its
+    sessions."""
+    from obsidian_mcp.setup.admissions import end_admission
 
-    file = api_keys.remove(options.config(), name)
-    report = f"Removed {name} from {file}. A running server refuses it now.\n"
-    write_answer({"removed": name, "file": str(file)}, report, as_json=json)
+    ended = end_admission(options.config(), name)
+    report = f"Removed {ended}. A running server refuses it now.\n"
+    write_answer({"removed": name}, report, as_json=json)

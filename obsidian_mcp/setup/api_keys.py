@@ -5,24 +5,41 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
-from obsidian_mcp import vault_builder
+from obsidian_mcp import compose, vault_builder
 from obsidian_mcp.config import Config, expand_home
 from obsidian_mcp.core.files.policy_file import PolicyFile
 from obsidian_mcp.core.text.vault_path import parse_folder
 from obsidian_mcp.errors import InvalidArguments, VaultNotFound
-from obsidian_mcp.serve.http.access.keys import ApiKey, digest, is_key_name, read_keys
+from obsidian_mcp.serve.http.access.keys import digest, is_key_name, read_keys
 
 from . import entries, files
 
 KEY_BYTES = 32
 
 
-def add(
-    config: Config, name: str, *, vaults: Sequence[str], scope: str, read_only: bool, tools: str
-) -> tuple[Path, str]:
+@dataclass(frozen=True, kw_only=True)
+class KeyLimits:
+    """What a new key may do: the choices of the page on which a person allows a program to come in,
+    and the tools."""
+
+    vaults: Sequence[str] = ()
+    """Names or folders; empty = all."""
+    folder: str = ""
+    """Folder outside which nothing exists; empty = the whole vault."""
+    read_only: bool = False
+    tools: str = ""
+    """As in `--tools`; empty = all."""
+    days: int = 0
+    """For how long it opens; 0 = until it is removed."""
+
+
+def add_key(config: Config, name: str, limits: KeyLimits) -> tuple[Path, str]:
     """Make a key of this name; return the policy file, which gets its hash, and the key.
 
     Raises: InvalidArguments for a bad or taken name, a vault that is not served and unknown tools;
@@ -39,23 +56,16 @@ def add(
             f"There is an API key {name!r} already. Remove it first: obsidian-mcp keys remove "
             f"{name}."
         )
-    opened = [_vault(config, vault) for vault in vaults]
-    if tools:
-        from obsidian_mcp.tools.offer import narrow
-
-        narrow("all", tools)  # refuses unknown ones
+    with closing(compose.grant_store(config)) as store:
+        names = {grant.name for grant in store.grants()}
+    if name in names:
+        raise InvalidArguments(
+            f"A program that signed in is called {name!r} already: obsidian-mcp keys lists it. "
+            "Choose another name."
+        )
+    settings = _settings(config, limits)
     key = f"omk_{secrets.token_urlsafe(KEY_BYTES)}"
-    folder = parse_folder(scope)  # None for the whole vault
-    limits = {
-        "vaults": opened,
-        "scope": folder and str(folder),
-        "read_only": read_only,
-        "tools": tools,
-    }
-    table = {
-        "sha256": digest(key).hex(),
-        **{name: limit for name, limit in limits.items() if limit},
-    }
+    table = {"sha256": digest(key).hex(), **settings}
     try:
         after = entries.put_table(text, "keys", name, table)
     except ValueError:
@@ -66,21 +76,44 @@ def add(
             "settings, and try again."
         ) from None
     files.replace(content, after)
+    _forget_uses(config, name)
     return file, key
 
 
-def remove(config: Config, name: str) -> Path:
-    """Take a key out of the policy file, and return the file.
+def _forget_uses(config: Config, name: str) -> None:
+    """Forget the last use of a key of this name: it was another key's."""
+    with closing(compose.grant_store(config)) as store:
+        store.forget_key(name)
 
-    Raises: InvalidArguments, PolicyInvalid.
+
+def _settings(config: Config, limits: KeyLimits) -> dict[str, Any]:
+    """Return the settings of a key's table. Raises: InvalidArguments, PermissionDenied for a folder
+    that is no path inside a vault."""
+    if limits.tools:
+        from obsidian_mcp.tools.offer import narrow
+
+        narrow("all", limits.tools)  # refuses unknown ones
+    folder = parse_folder(limits.folder)  # None for the whole vault
+    expires = None
+    if limits.days:
+        expires = (datetime.now().astimezone() + timedelta(days=limits.days)).replace(microsecond=0)
+    settings = {
+        "vaults": [_vault(config, vault) for vault in limits.vaults],
+        "scope": folder and str(folder),
+        "read_only": limits.read_only,
+        "tools": limits.tools,
+        "expires": expires,
+    }
+    return {name: value for name, value in settings.items() if value}
+
+
+def remove_key(config: Config, name: str) -> Path:
+    """Take a key that is there out of the policy file, and return the file.
+
+    Raises: InvalidArguments for a form of the file in which it cannot be done, PolicyInvalid.
     """
     file, content = config.policy_file, files.read_config_file(config.policy_file)
     text = content.text
-    known = [key.name for key in read_keys(PolicyFile(text))]
-    if name not in known:
-        raise InvalidArguments(
-            f"There is no API key {name!r}; there are: {', '.join(known) or 'none'}."
-        )
     try:
         after = entries.without_table(text, "keys", name)
     except ValueError:
@@ -89,28 +122,8 @@ def remove(config: Config, name: str) -> Path:
             "an editor."
         ) from None
     files.replace(content, after)
+    _forget_uses(config, name)
     return file
-
-
-def describe(key: ApiKey) -> dict[str, str]:
-    """Return what a key opens, in words; never the key or its hash."""
-    limits, policy = key.limits, key.limits.policy
-    rules = {
-        "read only": policy.read_only,
-        "hidden files": bool(policy.hidden),
-        "only some files to read": bool(policy.read),
-        "only some files to write": bool(policy.write),
-        "size of writes": policy.largest_write is not None,
-        "no deleting for good": not policy.permanent_delete,
-        "confirmation": policy.asks,
-    }
-    return {
-        "name": key.name,
-        "vaults": ", ".join(limits.vaults) or "all",
-        "folder": ", ".join(policy.scopes) or "all",
-        "tools": limits.tools or "all",
-        "limits": ", ".join(rule for rule, holds in rules.items() if holds) or "none",
-    }
 
 
 def _vault(config: Config, named: str) -> str:

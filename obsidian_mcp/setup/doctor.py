@@ -28,7 +28,7 @@ from obsidian_mcp import (
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, PolicyInvalid
 
-from . import api_keys
+from .admissions import describe_key
 from .client_checks import check_clients
 from .finding import Finding
 from .launcher import NAME_OF_LINK, Running, is_our_link
@@ -129,11 +129,17 @@ def keys(config: Config) -> Iterator[Finding]:
     vault."""
     with contextlib.suppress(AppError):
         for key in policies.api_keys(config):
-            said = api_keys.describe(key)
-            opens = "; ".join(
-                f"{what} {said[what]}" for what in ("vaults", "folder", "tools", "limits")
+            row = describe_key(key)
+            opens = (
+                f"vaults {row.vaults}; folder {row.folder}; {row.rights}; tools {row.tools}; "
+                f"limits {row.limits}"
             )
-            yield Finding(f"API key {key.name}", "fine", opens)
+            if row.ends == "expired":
+                remedy = f"obsidian-mcp keys remove {key.name}"
+                yield Finding(f"API key {key.name}", "note", f"{opens}; it has expired", remedy)
+            else:
+                ends = f"; ends {row.ends}" if row.ends else ""
+                yield Finding(f"API key {key.name}", "fine", f"{opens}{ends}")
 
 
 def media() -> Finding:

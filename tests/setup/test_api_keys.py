@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from obsidian_mcp import config
+from obsidian_mcp.adapters.grant_store import GrantStore
 from obsidian_mcp.cli import main
 from obsidian_mcp.core.files.policy_file import PolicyFile
+from obsidian_mcp.core.grants.grant import Grant
+from obsidian_mcp.core.grants.key_use import KeyUse
 from obsidian_mcp.serve.http.access.keys import digest, read_keys
 from obsidian_mcp.setup import doctor
 from tests.serve import plain_http
+from tests.serve.mcp_session import McpSession
 from tests.serve.serving import started
 
 BEFORE = """# my rules
@@ -51,7 +58,7 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
 
 def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_path: Path) -> None:
     """POL-15"""
-    status, key, said = run("keys", "add", "phone", "--vault", str(tmp_path / "Notes"), "--scope", "Journal/")
+    status, key, said = run("keys", "add", "phone", "--vault", str(tmp_path / "Notes"), "--folder", "Journal/")
     (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
 
     assert status == 0
@@ -69,7 +76,7 @@ def test_a_key_is_printed_once_and_kept_as_its_hash(file: Path, run: Run, tmp_pa
 
 def test_a_key_for_the_root_folder_is_for_the_whole_vault(file: Path, run: Run) -> None:
     """POL-15"""
-    assert run("keys", "add", "phone", "--scope", "/")[0] == 0
+    assert run("keys", "add", "phone", "--folder", "/")[0] == 0
     (kept,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
     assert kept.limits.policy.scopes == ()
 
@@ -82,17 +89,109 @@ def test_two_keys_are_never_equal(file: Path, run: Run) -> None:
 
 def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run: Run) -> None:
     """POL-15"""
-    _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--scope", "Journal")
+    _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--folder", "Journal")
     listed, as_json = run("keys")[1], json.loads(run("keys", "list", "--json")[1])
     findings = [repr(finding) for finding in doctor.keys(config.Config())]
 
-    row = {"name": "phone", "vaults": "all", "folder": "Journal", "tools": "core", "limits": "read only"}
-    assert as_json == {"keys": [row]}
+    row = {"name": "phone", "way": "key", "vaults": "all", "folder": "Journal", "rights": "read only", "tools": "core"}
+    unused = {"app": "", "used": "never", "since": "", "ends": "", "limits": "none"}
+    assert as_json == {"keys": [row | unused]}
     assert "phone" in listed
     assert "API key phone" in findings[0]
     for text in (listed, *findings):
         assert key.strip() not in text
         assert digest(key.strip()).hex() not in text
+
+
+def test_a_key_ends_after_its_days(file: Path, run: Run, tmp_path: Path) -> None:
+    """KEYS-01"""
+    before = datetime.now().astimezone()
+    run("keys", "add", "guest", "--days", "30")
+    (key,) = read_keys(PolicyFile(file.read_text(encoding="utf-8")))
+    (row,) = json.loads(run("keys", "list", "--json")[1])["keys"]
+
+    assert key.expires is not None
+    assert timedelta(days=29, hours=23) < key.expires - before < timedelta(days=30, hours=1)
+    assert row["ends"] == key.expires.astimezone().strftime("%Y-%m-%d %H:%M")
+    assert run("--vault", str(tmp_path / "Notes"), "--key", "guest", "list")[0] == 0
+
+    text = file.read_text(encoding="utf-8")
+    file.write_text(re.sub(r"expires = .*", "expires = 2020-01-31", text), encoding="utf-8")
+    assert "expired" in run("keys")[1]
+    assert "has expired" in run("--vault", str(tmp_path / "Notes"), "--key", "guest", "list")[2]
+    (finding,) = doctor.keys(config.Config())
+    assert (finding.status, finding.remedy) == ("note", "obsidian-mcp keys remove guest")
+
+
+GRANT = Grant(
+    "g1", "claude", "Claude", "claude.ai", "c1", "https://n.example/mcp", "/v/Notes", "Work", is_read_only=True,
+    created=1_790_000_000, used=1_790_086_400,
+)  # fmt: skip
+
+
+@pytest.fixture
+def store(file: Path, tmp_path: Path) -> Iterator[GrantStore]:
+    with closing(GrantStore(tmp_path / "state/access/grants.db")) as store:
+        yield store
+
+
+def test_programs_that_signed_in_are_listed_beside_the_keys(run: Run, store: GrantStore) -> None:
+    """KEYS-02"""
+    store.add_grant(GRANT)
+    run("keys", "add", "phone", "--folder", "Journal")
+    store.note_key_use("phone", KeyUse("Cursor", 1_790_000_000))
+    phone, claude = json.loads(run("keys", "list", "--json")[1])["keys"]
+
+    assert (phone["name"], phone["way"], phone["app"], phone["folder"]) == ("phone", "key", "Cursor", "Journal")
+    assert phone["used"].startswith("2026-09-2")
+    said = {name: claude[name] for name in ("name", "way", "app", "vaults", "folder", "rights")}
+    assert said == {
+        "name": "claude",
+        "way": "claude.ai",
+        "app": "Claude",
+        "vaults": "Notes",
+        "folder": "Work",
+        "rights": "read only",
+    }
+    listed = run("keys")[1]
+    for word in ("phone", "claude.ai", "Cursor", "Work", "read only", "read and write"):
+        assert word in listed
+
+
+def test_a_program_that_signed_in_is_removed_by_its_name(run: Run, store: GrantStore) -> None:
+    """KEYS-02"""
+    store.add_grant(GRANT)
+    assert "A program that signed in is called 'claude'" in run("keys", "add", "claude")[2]
+    assert "there are: claude" in run("keys", "remove", "claud")[2]
+    status, said, _ = run("keys", "remove", "claude")
+    assert (status, store.grants()) == (0, ())
+    assert "Claude" in said
+
+
+def test_a_new_key_has_not_the_last_use_of_an_old_one_of_its_name(run: Run, store: GrantStore) -> None:
+    """KEYS-03"""
+    run("keys", "add", "phone")
+    store.note_key_use("phone", KeyUse("Cursor", 1_790_000_000))
+    run("keys", "remove", "phone")
+    run("keys", "add", "phone")
+    (row,) = json.loads(run("keys", "list", "--json")[1])["keys"]
+    assert (row["app"], row["used"]) == ("", "never")
+
+
+@pytest.mark.usefixtures("file")
+def test_keys_name_the_program_that_came_last_and_so_does_the_history(run: Run, tmp_path: Path) -> None:
+    """KEYS-03, DOOR-11"""
+    (tmp_path / "policy").write_text("", encoding="utf-8")
+    key = run("keys", "add", "phone")[1].strip()
+    environ = {f"OBSIDIAN_MCP_{name}": str(tmp_path / name.lower()) for name in ("POLICY", "STATE", "CACHE")}
+    with started(tmp_path / "Notes", **environ) as (_, (url,)):
+        session = McpSession(url, name="claude-ai", key=key)
+        session.call("obsidian_create_note", name="New", content="x")
+        session.close()
+    assert "claude-ai (key phone)" in run("--vault", str(tmp_path / "Notes"), "history")[1]
+    (row,) = json.loads(run("keys", "list", "--json")[1])["keys"]
+    assert row["app"] == "claude-ai"
+    assert row["used"] != "never"
 
 
 def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
@@ -114,8 +213,9 @@ def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
         (["add", "my phone"], "obsidian-mcp: 'my phone' cannot name an API key. Give 1 to 40 letters"),
         (["add", "x", "--vault", "Nowhere"], "There is no vault 'Nowhere'"),
         (["add", "x", "--tools", "fly"], "There is no tool obsidian_fly"),
-        (["add", "x", "--scope", "../out"], "out"),
-        (["remove", "x"], "There is no API key 'x'; there are: phone"),
+        (["add", "x", "--folder", "../out"], "out"),
+        (["add", "x", "--days", "0"], "days must be a whole number of at least 1"),
+        (["remove", "x"], "There is no key or program 'x'; there are: phone"),
     ],
 )
 def test_what_cannot_be_is_refused_and_the_file_stays(file: Path, run: Run, arguments: list[str], problem: str) -> None:
@@ -155,7 +255,7 @@ def test_a_file_whose_rules_would_not_stay_is_left_as_it_is(file: Path, run: Run
 
 def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path: Path) -> None:
     """POL-14"""
-    run("keys", "add", "phone", "--scope", "Journal", "--read-only")
+    run("keys", "add", "phone", "--folder", "Journal", "--read-only")
     vault = str(tmp_path / "Notes")
 
     assert "Plan" in run("--vault", vault, "list", "--recursive")[1]
@@ -170,7 +270,7 @@ def test_a_command_is_held_to_the_limits_of_a_key(file: Path, run: Run, tmp_path
 def test_the_server_asks_for_the_keys_of_the_file_and_listens_elsewhere_with_them(run: Run, tmp_path: Path) -> None:
     """DOOR-10"""
     (tmp_path / "policy").write_text("", encoding="utf-8")
-    _, key, _ = run("keys", "add", "phone", "--scope", "Journal")
+    _, key, _ = run("keys", "add", "phone", "--folder", "Journal")
     options = ("--host", "0.0.0.0", "--port", "0")
     with started(tmp_path / "Notes", *options, OBSIDIAN_MCP_POLICY=str(tmp_path / "policy")) as (_, (url,)):
         local = url.replace("0.0.0.0", "127.0.0.1")

@@ -6,4 +6,5 @@ them (specs/remote.md).
 - `grant`: what one program may do.
 - `registration`: a program that asks for one.
 - `credential`: codes and tokens, known by their hashes.
+- `key_use`: the last use of a key, whose limits are in the policy file.
 """

@@ -29,17 +29,18 @@ from .services import Services
 def application(
     app: App,
     access: AccessControl,
-    open_app: Callable[[Principal], App],
+    open_app: Callable[[Principal, App | None], App],
     *,
     contracts: Sequence[Contract],
     pages: Sequence[Dialect] = (),
 ) -> Starlette:
     """Return the server as an ASGI application.
 
-    `open_app` returns the App of a principal with a name; its vaults are closed when it may no
-    longer come in, and at the end. `contracts` are served beside MCP; one of them answers JSON-RPC
-    without a session at `/mcp`, another one perhaps what is no JSON-RPC there. `pages` are served
-    beside the server's own: forms, documents below `/.well-known`.
+    `open_app` returns the App of a principal with a name, given that of another one with equal
+    limits; its vaults are closed when nobody who shares them may come in, and at the end.
+    `contracts` are served beside MCP; one of them answers JSON-RPC without a session at `/mcp`,
+    another one perhaps what is no JSON-RPC there. `pages` are served beside the server's own:
+    forms, documents below `/.well-known`.
     """
     http = app.config.http
     services = Services(app, open_app, access, contracts)

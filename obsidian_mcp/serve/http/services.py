@@ -78,11 +78,12 @@ class Services:
     def __init__(
         self,
         owner: App,
-        open_app: Callable[[Principal], App],
+        open_app: Callable[[Principal, App | None], App],
         access: AccessControl,
         contracts: Sequence[Contract],
     ) -> None:
-        """`open_app` returns the App of a principal, which may share the vaults of the owner's.
+        """`open_app` returns the App of a principal, which may share the vaults of the owner's, and
+        shares those of the App of a principal with equal limits.
 
         Raises: AppError for a principal whose limits cannot be kept.
         """
@@ -107,9 +108,23 @@ class Services:
     def service_of(self, principal: Principal) -> PrincipalService:
         """Return what serves a principal, which may come in now."""
         if principal not in self._by_principal:
-            app = self._owner if principal == OWNER else self._open_app(principal)
+            app = (
+                self._owner
+                if principal == OWNER
+                else self._open_app(principal, self._peer(principal))
+            )
             self._by_principal[principal] = PrincipalService(app, self._brought, self._tasks)
         return self._by_principal[principal]
+
+    def _peer(self, principal: Principal) -> App | None:
+        """Return the App of another principal with equal limits, whose vaults can be shared: their
+        index and list of files are the same (LIMIT-03)."""
+        peers = (
+            service.app
+            for holder, service in self._by_principal.items()
+            if holder != OWNER and holder.limits == principal.limits
+        )
+        return next(peers, None)
 
     def stop(self) -> None:
         """End the streams that have no end of their own; calls in flight go on."""
@@ -121,8 +136,9 @@ class Services:
         services = [*self._by_principal.values(), *self._ending]
         self._by_principal.clear()
         self._ending.clear()
-        for service in services:
-            self._close_vaults(service)
+        for vaults in {id(service.app.vaults): service.app.vaults for service in services}.values():
+            if vaults is not self._owner.vaults:
+                vaults.close()
 
     async def _end_revoked(self) -> None:
         while True:
@@ -146,11 +162,14 @@ class Services:
     async def _end(self, service: PrincipalService) -> None:
         try:
             await service.end()
-            await to_thread.run_sync(self._close_vaults, service)
             self._ending.remove(service)
+            if not self._has_shared_vaults(service):
+                await to_thread.run_sync(service.app.vaults.close)
         except Exception:  # noqa: BLE001  it is logged, and the next one is ended
             logger(__name__).exception("what was open for a principal could not be ended in order")
 
-    def _close_vaults(self, service: PrincipalService) -> None:
-        if service.app.vaults is not self._owner.vaults:
-            service.app.vaults.close()
+    def _has_shared_vaults(self, service: PrincipalService) -> bool:
+        """Whether somebody else uses the vaults of a service."""
+        services = (*self._by_principal.values(), *self._ending)
+        apps = [self._owner, *(running.app for running in services)]
+        return any(app.vaults is service.app.vaults for app in apps)

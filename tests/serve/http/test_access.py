@@ -76,8 +76,8 @@ def client(app: App) -> Iterator[TestClient]:
     sign_in = SignIn()
     access = AccessControl(app.config.http, [sign_in], BearerChallenge(METADATA))
 
-    def open_app(principal: Principal) -> App:
-        return compose.app_for(app, principal)
+    def open_app(principal: Principal, peer: App | None) -> App:
+        return compose.app_for(app, principal, peer)
 
     served = application(app, access, open_app, contracts=compose.contracts(app.config), pages=[sign_in])
     with TestClient(served, base_url=HERE, follow_redirects=False) as client:
@@ -132,8 +132,8 @@ def test_what_was_opened_for_a_key_is_closed_when_the_key_is_removed(app: App, t
     """DOOR-13"""
     opened: list[App] = []
 
-    def open_app(principal: Principal) -> App:
-        opened.append(compose.app_for(app, principal))
+    def open_app(principal: Principal, peer: App | None) -> App:
+        opened.append(compose.app_for(app, principal, peer))
         return opened[-1]
 
     def wait_for_close() -> None:
@@ -149,3 +149,46 @@ def test_what_was_opened_for_a_key_is_closed_when_the_key_is_removed(app: App, t
         pool.submit(wait_for_close).result(20)
     assert [app.config.key for app in opened] == ["phone"]
     assert app.vaults.get().entries(), "the vaults of the server's owner stay open"
+
+
+ONE, TWO, OTHER = (f"one-of-three-keys-{number}" for number in (1, 2, 3))
+TWINS = f"""
+[keys.one]
+key = "{ONE}"
+scope = "Projects"
+[keys.two]
+key = "{TWO}"
+scope = "Projects"
+[keys.other]
+key = "{OTHER}"
+scope = "Projects2"
+"""
+
+
+def test_keys_with_equal_limits_share_vaults_until_the_last_of_them_is_removed(app: App, tmp_path: Path) -> None:
+    """LIMIT-03, DOOR-13"""
+    (tmp_path / "policy.toml").write_text(TWINS, encoding="utf-8")
+    opened: dict[str, App] = {}
+
+    def open_app(principal: Principal, peer: App | None) -> App:
+        opened[principal.name] = compose.app_for(app, principal, peer)
+        return opened[principal.name]
+
+    def wait_for_close(name: str) -> None:
+        while opened[name].vaults.wait(1.0):
+            pass
+
+    served = application(app, compose.http_access(app.config), open_app, contracts=compose.contracts(app.config))
+    with TestClient(served, base_url=HERE) as client, ThreadPoolExecutor() as pool:
+        for key in (ONE, TWO, OTHER):
+            burly(client, "obsidian_search", {"query": "heron"}, key)
+        assert opened["one"].vaults is opened["two"].vaults
+        assert opened["one"].vaults is not opened["other"].vaults
+        assert [opened[name].config.key for name in opened] == ["one", "two", "other"]
+
+        (tmp_path / "policy.toml").write_text(TWINS.replace("[keys.one]", "[keys.three]"), encoding="utf-8")
+        burly(client, "obsidian_search", {"query": "heron"}, ONE)
+        assert "Alpha" in burly(client, "obsidian_search", {"query": "heron"}, TWO)
+        (tmp_path / "policy.toml").write_text("[keys.last]\nkey = 'another key than those'\n", encoding="utf-8")
+        pool.submit(wait_for_close, "two").result(20)
+        pool.submit(wait_for_close, "other").result(20)

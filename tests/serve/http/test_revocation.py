@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.files.policy_file import PolicyFile
+from obsidian_mcp.errors import PolicyInvalid
+from obsidian_mcp.serve.http.access.key_ring import KeyRing
+from obsidian_mcp.serve.http.access.keys import read_keys
+from obsidian_mcp.serve.http.request import HttpRequest
 from tests.conftest import app_on
 from tests.serve import plain_http
 from tests.serve.http.test_keys import DIALECTS, LAPTOP, OLD, PHONE, POLICY, READER, vault_in
@@ -123,6 +129,43 @@ def test_a_key_of_the_environment_that_gets_a_name_meanwhile_has_the_limits_of_t
         assert "create_note" in client.post("/mcp", json=LIST, headers={"x-api-key": OLD}).text
         file.write_text(f'{POLICY}\n[keys.old]\nkey = "{OLD}"\nread_only = true\n', encoding="utf-8")
         assert "create_note" not in client.post("/mcp", json=LIST, headers={"x-api-key": OLD}).text
+
+
+def test_a_key_opens_nothing_from_its_end_on() -> None:
+    """KEYS-01"""
+    now = [datetime(2026, 11, 28, 12, tzinfo=UTC).timestamp()]
+    ends = {"day": "2026-11-28", "time": "2026-11-28T18:00:00Z", "never": ""}
+    text = "".join(
+        f'[keys.{name}]\nkey = "{name * 6}"\n' + (f"expires = {end}\n" if end else "") for name, end in ends.items()
+    )
+    keys = read_keys(PolicyFile(text))
+    # a key without a name that gets one meanwhile
+    ring = KeyRing(["never" * 6], lambda: keys[: len(keys) - 1], lambda: None, now=lambda: now[0])
+    requests = {name: HttpRequest("POST", (), {"x-api-key": name * 6}) for name in ends}
+
+    principals = {name: ring.find(request) for name, request in requests.items()}
+    assert [principal.name for principal in principals.values() if principal] == ["day", "time", ""]
+    now[0] += 6 * 3600
+    assert ring.find(requests["time"]) is None
+    assert not ring.is_current(keys[1].principal)
+    assert ring.is_current(keys[0].principal)
+    now[0] += 30 * 3600
+    assert [ring.find(request) for request in requests.values()] == [None, None, principals["never"]]
+
+
+def test_a_key_that_has_expired_is_not_made_good_by_the_same_key_without_a_name(app: App, file: Path) -> None:
+    """KEYS-01, DOOR-10"""
+    with http_client(app, keys=(OLD,)) as client:
+        assert status(client, OLD) == 200
+        file.write_text(f'[keys.old]\nkey = "{OLD}"\nexpires = 2020-01-01\n', encoding="utf-8")
+        assert status(client, OLD) == 401
+
+
+@pytest.mark.parametrize("end", ['"soon"', "3", "true", "12:00:00"])
+def test_an_end_that_is_no_day_is_a_mistake(end: str) -> None:
+    """KEYS-01, POL-05"""
+    with pytest.raises(PolicyInvalid, match="line 3: expires must be a day such as 2027-01-31"):
+        read_keys(PolicyFile(f'[keys.a]\nkey = "{OLD}"\nexpires = {end}\n'))
 
 
 # --- open streams

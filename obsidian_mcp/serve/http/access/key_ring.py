@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from obsidian_mcp import logger
 from obsidian_mcp.errors import AppError, InvalidArguments
@@ -11,6 +12,7 @@ from obsidian_mcp.serve.http.request import HttpRequest
 
 from .credentials import carried_key
 from .keys import ApiKey, digest, fits_header
+from .last_use import LastUses
 from .principal import OWNER, Principal
 
 
@@ -27,10 +29,13 @@ class KeyRing:
         unnamed: Iterable[str],
         read_named: Callable[[], Sequence[ApiKey]],
         stamp: Callable[[], object],
+        uses: LastUses | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         """`read_named` returns the keys of the file, `stamp` what is another value after each
-        change of the file. Raises: InvalidArguments for a key without a name that has one too, and
-        for one that no header can carry; what `read_named` raises."""
+        change of the file, `now` the seconds since 1970; `uses` notes who came. Raises:
+        InvalidArguments for a key without a name that has one too, and for one that no header can
+        carry; what `read_named` raises."""
         if not all(map(fits_header, keys := list(unnamed))):
             raise InvalidArguments(
                 "A key of OBSIDIAN_MCP_API_KEY holds a character that no header can carry. Use "
@@ -39,9 +44,11 @@ class KeyRing:
         self._unnamed = [(digest(key), OWNER) for key in keys]
         self._read_named = read_named
         self._stamp = stamp
+        self._uses = uses
+        self._now = now
         self._read_at = stamp()
-        self._named = _principals(read_named())
-        if {known for known, _ in self._unnamed} & {known for known, _ in self._named}:
+        self._named = read_named()
+        if {key_hash for key_hash, _ in self._unnamed} & {key.digest for key in self._named}:
             raise InvalidArguments(
                 "A key of OBSIDIAN_MCP_API_KEY is in the policy file, too. Without a name it would "
                 "open everything: take it out of one of them."
@@ -63,16 +70,28 @@ class KeyRing:
         self._refresh()
         presented = digest(carried_key(request))
         # Every key is compared, each in the same time. A name counts first: its limits hold.
-        entries = (*self._named, *self._unnamed)
         matches = [
-            principal for known, principal in entries if hmac.compare_digest(presented, known)
+            principal
+            for key_hash, principal in self._entries()
+            if hmac.compare_digest(presented, key_hash)
         ]
-        return matches[0] if matches else None
+        principal = matches[0] if matches else None
+        if principal is not None and principal.name and self._uses is not None:
+            self._uses.note(principal.name, request)
+        return principal
 
     def is_current(self, principal: Principal) -> bool:
         """Return whether a principal that came in with a key still does."""
         self._refresh()
-        return any(principal == known for _, known in (*self._named, *self._unnamed))
+        return principal in (holder for _, holder in self._entries())
+
+    def _entries(self) -> Iterator[tuple[bytes, Principal | None]]:
+        """Yield the hash of every key, and who comes in with it; None where it has expired, which
+        is not made good by the same key without a name."""
+        now = self._now()
+        for key in self._named:
+            yield key.digest, None if key.is_over(now) else key.principal
+        yield from self._unnamed
 
     def _refresh(self) -> None:
         stamp = self._stamp()
@@ -80,13 +99,9 @@ class KeyRing:
             return
         self._read_at = stamp
         try:
-            self._named = _principals(self._read_named())
+            self._named = self._read_named()
         except AppError as error:
             logger(__name__).warning(
                 "%s Until it is corrected, the keys stay as they were.", error.message
             )
         self._is_locked = self._is_locked or bool(self._named)
-
-
-def _principals(keys: Sequence[ApiKey]) -> list[tuple[bytes, Principal]]:
-    return [(key.digest, key.principal) for key in keys]

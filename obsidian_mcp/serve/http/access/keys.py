@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
 from obsidian_mcp.core.files.policy_file import POLICY_SETTINGS, PolicyFile
@@ -16,7 +17,7 @@ SHORTEST_KEY: Final = 16
 """Characters of a key that is written into the file as it is."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,40}")
 _SHA256: Final = re.compile(r"[0-9A-Fa-f]{64}")
-_KEY_SETTINGS: Final = f"{POLICY_SETTINGS}, vaults, tools, and key or sha256"
+_KEY_SETTINGS: Final = f"{POLICY_SETTINGS}, vaults, tools, expires, and key or sha256"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,12 @@ class ApiKey:
     digest: bytes = field(repr=False)
     """SHA-256 of the key."""
     limits: Limits
+    expires: datetime | None = None
+    """From when on it opens nothing; None = it does not end by itself."""
+
+    def is_over(self, now: float) -> bool:
+        """Return whether it has expired at a time in seconds since 1970."""
+        return self.expires is not None and self.expires.timestamp() <= now
 
     @property
     def principal(self) -> Principal:
@@ -55,8 +62,23 @@ def _read_key(file: PolicyFile, name: str, table: Mapping[str, Any]) -> ApiKey:
     vaults, tools = settings.pop("vaults", []), settings.pop("tools", "")
     if not isinstance(tools, str):
         raise file.mistake("tools", 'must be a profile such as "core", or names of tools')
+    expires = _read_end(file, settings.pop("expires", None))
     policy = file.limits(settings, _KEY_SETTINGS)
-    return ApiKey(name, digest, Limits(tuple(file.texts("vaults", vaults)), tools, policy))
+    limits = Limits(tuple(file.texts("vaults", vaults)), tools, policy)
+    return ApiKey(name, digest, limits, expires)
+
+
+def _read_end(file: PolicyFile, value: Any) -> datetime | None:
+    """Return when a key ends. A day counts to its end, and a time without a zone is of this
+    computer. Raises: PolicyInvalid."""
+    match value:
+        case None:
+            return None
+        case datetime():  # is a date, too
+            return value.astimezone()
+        case date():
+            return datetime.combine(value + timedelta(days=1), time()).astimezone()
+    raise file.mistake("expires", "must be a day such as 2027-01-31, or a day and a time")
 
 
 def _read_digest(file: PolicyFile, name: str, key: Any, sha256: Any) -> bytes:
