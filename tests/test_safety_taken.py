@@ -21,7 +21,7 @@ TEXTS = {
     "Work/img.png": "x",
 }
 TAKEN = ("Work/A.md", "Work/B.md")
-MOMENTS = 120
+MOMENTS = 80
 """More than any of the calls looks at the disk."""
 CALLS: list[tuple[str, dict[str, Any]]] = [
     ("read_note", {"name": "A", "view": "context"}),

@@ -1,8 +1,14 @@
-"""Several changes as one."""
+"""Several changes as one: the calls of writing tools that a model would make one by one.
+
+A batch saves the answers between the calls, and it is all or nothing. Its calls are made on a
+draft of the vault (`core/vault/draft.py`), so that each sees what earlier ones made; the draft's
+operations then become one change. Models write calls in the forms of many interfaces, and all
+forms that can mean only one thing are read (specs/batch.md).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any
@@ -11,6 +17,8 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.operations.batch import CallSequence
+from obsidian_mcp.core.text.fit import MARK, cut_text
+from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.operation import (
     Create,
@@ -27,15 +35,16 @@ from obsidian_mcp.errors import AppError, InvalidArguments
 from .arguments import Argument, DryRun, VaultName, read_json
 from .offer import CONFIRM, PREFIX, offer_of
 from .outcome import Outcome
-from .paging import FILES_SHOWN, SHOWN_BYTES, first_of, json_size, shown_diff
+from .paging import FILES_SHOWN, SHOWN_BYTES, first_of, json_size, shown_diff, take_fitting_items
 from .registry import TOOLS, Tool, call, tool
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import Vaults
 
 MOST_CALLS = 100
+"""Calls of one batch: a longer one is rather a change by a query."""
 ANSWER_BYTES = 400
-"""JSON of the answer of one call that is shown; of a longer one, only which note it is about."""
+"""JSON of the answer of one call that is shown whole."""
 TOOL_MEMBERS = ("tool", "tool_name", "toolName", "function")
 """Members of a call that name its tool; so does `name` beside the arguments."""
 ARGUMENT_MEMBERS = ("arguments", "args", "params", "parameters", "input", "tool_input")
@@ -43,9 +52,11 @@ ARGUMENT_MEMBERS = ("arguments", "args", "params", "parameters", "input", "tool_
 ENVELOPE = ("type", "id")
 """Members that models copy from the calls of their own interface."""
 NOT_IN_A_BATCH = ("obsidian_batch", "obsidian_undo")
+"""Writing tools that change the history itself, of which a batch is one entry."""
 UNTRUE_LATER = ("etag", "change", "late")
 """Members of an answer that the calls behind it make untrue."""
 USUAL = (("changed", True), ("created", True), ("moved", True))
+"""Members of an answer that say only that its call was made, as all calls of a batch are."""
 SAID_BY_ALL = {"tool", "path"}
 """What the batch itself says of a call that says no more."""
 
@@ -140,11 +151,8 @@ def _read(app: App, number: int, given: Mapping[str, Any]) -> tuple[Tool, dict[s
     given = _unwrap(given)
     member, tool_name = _named_tool(given, usable)
     if tool_name is None:
-        known = ", ".join(tool.removeprefix(PREFIX) for tool in usable)
-        problem = f"{given.get('tool')!r} is no tool of a batch"
-        if not any(key in given for key in TOOL_MEMBERS):
-            problem = 'its member "tool" is missing, the name of a tool of a batch'
-        raise _call_error(number, f"{problem}; these are: {known}")
+        names = ", ".join(tool.removeprefix(PREFIX) for tool in usable)
+        raise _call_error(number, f"{_tool_problem(given, usable)}; these are: {names}")
     named = TOOLS[tool_name]
     others = {key: value for key, value in given.items() if key != member}
     holders = [key for key in ARGUMENT_MEMBERS if key in others and key not in named.parameters]
@@ -180,11 +188,30 @@ def _named_tool(given: Mapping[str, Any], usable: Collection[str]) -> tuple[str,
     if not members and "name" in given and any(key in given for key in ARGUMENT_MEMBERS):
         members = ["name"]
     for member in members:
-        written = str(given[member]).rpartition("__")[2].replace("-", "_")
-        for name in (written, f"{PREFIX}{written}"):
-            if name in usable:
-                return member, name
+        name = _whole_name(given[member], usable)
+        if name is not None:
+            return member, name
     return "", None
+
+
+def _whole_name(written: object, names: Collection[str]) -> str | None:
+    """Return which of some tools is meant by a name without its beginning, or with that of a
+    server: `edit-note`, `mcp__obsidian__obsidian_edit_note`."""
+    name = str(written).rpartition("__")[2].replace("-", "_")
+    return next((whole for whole in (name, f"{PREFIX}{name}") if whole in names), None)
+
+
+def _tool_problem(given: Mapping[str, Any], usable: Collection[str]) -> str:
+    """Return what is wrong with a call that names no tool of a batch."""
+    member = next((key for key in TOOL_MEMBERS if key in given), None)
+    if member is not None:
+        return f"{given[member]!r} is no tool of a batch"
+    name = given.get("name")
+    if _whole_name(name, usable) is not None:
+        return f'use "tool" instead of "name" for {name!r}, because a note has a name as well'
+    if _whole_name(name, TOOLS) is not None:
+        return f"{name!r} is no tool of a batch"
+    return 'its member "tool" is missing, the name of a tool of a batch'
 
 
 def _call_error(number: int, problem: str) -> InvalidArguments:
@@ -216,19 +243,32 @@ def _make(app: App, named: Tool, arguments: dict[str, Any], drafted: DraftVault)
 
 
 def _result(named: Tool, outcome: Outcome) -> dict[str, Any]:
-    """Return what a model needs of a call's answer."""
+    """Return what a model needs of a call's answer: all of a short one; of a longer one what is no
+    list, and its warnings, because nothing else tells what they say (BATCH-12)."""
     data = {
         key: value
         for key, value in outcome.data.items()
         if key not in UNTRUE_LATER and value != [] and (key, value) not in USUAL
     }
     if json_size(data) > ANSWER_BYTES:
+        warnings = data.get("warnings") or []
         data = {
             key: value
             for key, value in data.items()
             if not isinstance(value, list | dict) and key != "diff"
         }
+        if warnings:
+            data["warnings"] = _fit_warnings(warnings, ANSWER_BYTES - json_size(data))
     return {"tool": named.name.removeprefix(PREFIX), **data}
+
+
+def _fit_warnings(warnings: Sequence[str], room: int) -> list[str]:
+    """Return the first warnings that fit so many bytes, at least one, and how many more there
+    are."""
+    cut = [cut_text(warning, ANSWER_BYTES) for warning in warnings]
+    first = take_fitting_items(cut, room, least=1)
+    more = len(warnings) - len(first)
+    return [*first, f"{MARK} and {write_count(more, 'more warning')}"] if more else first
 
 
 def _is_of_file(operation: Operation) -> bool:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index.freshness import describe_cut
-from obsidian_mcp.core.operations.check import CHECKS, CheckFinding
+from obsidian_mcp.core.operations.check import CHECKS, CheckedVault, CheckFinding
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_text
 from obsidian_mcp.errors import InvalidArguments
@@ -70,9 +70,10 @@ def check(
         raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
+    checked = CheckedVault(opened)
     results, empty = [], []
     for name in chosen:
-        found = CHECKS[name].run_check(opened)
+        found = CHECKS[name].run_check(checked)
         if not found.findings and found.note is None:
             empty.append(name)
             continue

@@ -37,7 +37,7 @@ def show_changes(
     tool: Annotated[str, Argument(description="To plan")] = "",
     arguments: Annotated[dict[str, Any], Argument(description="Of that tool")] = {},  # noqa: B006
     change: Annotated[int, Argument(description="Made; 0: the last", ge=0)] = 0,
-    vault: str = "",
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a planned or made change for the user, to apply or undo."""
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))

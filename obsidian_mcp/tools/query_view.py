@@ -20,7 +20,7 @@ from obsidian_mcp.core.text.wikilink import read_whole_wikilink
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
-from .arguments import Argument
+from .arguments import Argument, Offset, VaultName
 from .paging import VIEW_BYTES, json_size, take_fitting_items
 from .registry import VIEW_TOOLS, tool
 
@@ -37,13 +37,15 @@ Layout = Literal["", "table", "cards", "list", "board"]
 def show_query(
     app: App,
     query: Annotated[str, Argument(description="As obsidian_query")] = "",
-    language: Literal["", "base", "dataview", "tasks"] = "",
+    language: Annotated[
+        Literal["", "base", "dataview", "tasks"], Argument(description="Of query")
+    ] = "",
     view: Annotated[str, Argument(description="Of a base")] = "",
-    layout: Layout = "",
+    layout: Annotated[Layout, Argument(description="Shape")] = "",
     sort: Annotated[str, Argument(description="Column id, -id")] = "",
     group: Annotated[str, Argument(description="Column id")] = "",
-    offset: Annotated[int, Argument(ge=0)] = 0,
-    vault: str = "",
+    offset: Offset = 0,
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a query's result for the user; tasks can be ticked."""
     opened = app.vaults.get(vault)

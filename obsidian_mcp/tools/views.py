@@ -31,7 +31,7 @@ def show_graph(
     app: App,
     note: Annotated[str, Argument(description="Centre", min_length=1)],
     depth: Annotated[int, Argument(description="Steps", ge=1, le=3)] = 2,
-    vault: str = "",
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a graph of the links around a note for the user."""
     opened = app.vaults.get(vault)
@@ -71,8 +71,8 @@ HEADING_CHARACTERS = 200
 def show_note(
     app: App,
     path: Name,
-    heading: Annotated[str, Argument(description="To begin at")] = "",
-    vault: str = "",
+    heading: Annotated[str, Argument(description="Start")] = "",
+    vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a note, formatted, for the user."""
     opened = app.vaults.get(vault)

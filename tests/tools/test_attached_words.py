@@ -128,9 +128,18 @@ def test_a_change_says_which_notes_it_leaves_that_a_search_finds(opened: Opened)
     answer = call(app, "obsidian_set_properties", {"query": "running", "properties": {"x": 1}, "dry_run": True}).data
     assert answer["changed"] == ["a.md"]
     (warning,) = answer["warnings"]
-    assert "1 with other forms of the words are left as they are (b.md)" in warning
+    assert "1 with other forms of the words is left as it is (b.md)" in warning
     with pytest.raises(InvalidArguments, match="matched exactly; other forms of the words are in"):
         call(app, "obsidian_set_properties", {"query": "runnings", "properties": {"x": 1}})
+
+
+def test_a_change_says_of_one_note_that_it_has_the_word_inside_another(opened: Opened) -> None:
+    """TOOL-39"""
+    app = opened({"a.md": "lamp\n", "d.md": "clamp\n"})
+    answer = call(app, "obsidian_set_properties", {"query": "lamp", "properties": {"x": 1}, "dry_run": True}).data
+    assert answer["warnings"] == [
+        "query is matched exactly, as with match=exact: 1 has it inside other words only (d.md)."
+    ]
 
 
 def test_a_change_says_nothing_where_both_searches_agree(opened: Opened) -> None:

@@ -167,9 +167,12 @@ def test_a_call_is_read_in_every_form_in_which_models_write_calls(app: App, basi
         ({"tool": "edit_note", "input": [1]}, "its input must be an object"),
         ({"tool": "edit_note", "args": "{"}, "its args must be an object"),
         ({"name": "Alpha", "arguments": ARGUMENTS}, 'its member "tool" is missing'),
-        ({"name": "edit_note", "content": "x"}, 'its member "tool" is missing'),
+        ({"name": "edit_note", "content": "x"}, 'use "tool" instead of "name" for \'edit_note\''),
+        ({"name": "obsidian_edit_note"}, 'use "tool" instead of "name" for \'obsidian_edit_note\''),
+        ({"name": "obsidian_read_note"}, "'obsidian_read_note' is no tool of a batch; these are: create_note"),
+        ({"content": "x"}, 'its member "tool" is missing'),
         ({"tool": None, "arguments": ARGUMENTS}, "None is no tool of a batch"),
-        ({"function": {"name": "search", "arguments": "{}"}}, 'its member "tool" is missing'),
+        ({"function": {"name": "search", "arguments": "{}"}}, "'search' is no tool of a batch"),
         (
             {"tool": "edit_note", "args": {"name": "Alpha", "vault": "x"}},
             "vault and dry_run are arguments of the batch",
@@ -184,6 +187,18 @@ def test_a_call_in_no_such_form_is_refused_with_the_member_that_is_meant(
     with pytest.raises(InvalidArguments, match=f"^Call 2: {said}"):
         run(app, "batch", calls=[{"tool": "edit_note", **ARGUMENTS}, given])
     assert contents(basic) == before
+
+
+def test_the_warnings_of_a_call_are_shown_however_long_its_answer_is(tmp_path: Path) -> None:
+    """BATCH-12"""
+    long_names = {f"{'a long name ' * 3}{number}.md": "lamp\n" for number in range(20)}
+    app = app_on(write_files(tmp_path / "vault", {**long_names, "other.md": "clamp\n"}))
+    change = {"query": "lamp", "properties": {"x": 1}}
+    (warning,) = run(app, "set_properties", **change, dry_run=True)["warnings"]
+    (result,) = run(app, "batch", calls=[{"tool": "set_properties", **change}])["results"]
+    assert result["warnings"] == [warning]
+    assert "inside other words" in warning
+    assert "changed" not in result
 
 
 def test_a_dry_run_shows_the_change_and_writes_nothing(app: App, basic: Path) -> None:

@@ -61,12 +61,12 @@ def test_which_vault_is_meant_is_listed_where_there_are_several_and_always_taken
 
 
 def test_every_argument_of_every_tool_has_a_description() -> None:
-    """TOOL-08, VIEW-06: Those that open views have room for what their names and choices leave open."""
+    """TOOL-08, VIEW-06"""
     without = {
         f"{tool.name}: {name}"
         for tool in (*TOOLS.values(), *RESEARCH_TOOLS.values(), *VIEW_TOOLS.values())
         for name, schema in tool.input_schema["properties"].items()
-        if not schema.get("description") and not (tool.view and (name in ("vault", "offset") or "enum" in schema))
+        if not schema.get("description")
     }
     assert without == set()
 

