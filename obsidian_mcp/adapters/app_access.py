@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -117,7 +118,7 @@ class AppAccess:
         if row is None or not self.is_running():
             raise ObsidianNotRunning
         program = self._find_program()
-        marked = program._replace(environment={**program.environment, DROP_IN: "1"})
+        marked = replace(program, environment={**program.environment, DROP_IN: "1"})
         return marked.run_program([f"vault={row.id}", *words], self._timeout)
 
     def _find_program(self) -> ObsidianProgram:

@@ -11,9 +11,10 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PureWindowsPath
-from typing import IO, NamedTuple
+from typing import IO
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
 
@@ -36,7 +37,8 @@ INSTALL_HINT = (
 )
 
 
-class ProgramResult(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
     """Output and exit status of a finished run."""
 
     stdout: bytes
@@ -45,7 +47,8 @@ class ProgramResult(NamedTuple):
     """Exit status; negative for a signal (POSIX)."""
 
 
-class ObsidianProgram(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ObsidianProgram:
     """The command that starts the program, and the environment that it gets."""
 
     command: tuple[str, ...]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from obsidian_mcp import TYPE_CHECKING, config
@@ -132,7 +133,7 @@ def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False)
             write(f"{status} {finding.subject}: {finding.message}\n{remedy}")
     broken = sum(finding.status == "problem" for finding in findings)
     if json:
-        write_json({"healthy": not broken, "findings": [finding._asdict() for finding in findings]})
+        write_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
         write(
             "\nNothing is broken.\n"

@@ -8,9 +8,9 @@ import os
 import re
 import stat
 from codecs import BOM_UTF8
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
 
 from obsidian_mcp import computer
 from obsidian_mcp.errors import AppError, ClientConfigRefused
@@ -18,7 +18,8 @@ from obsidian_mcp.errors import AppError, ClientConfigRefused
 _BACKUP = re.compile(r"\.obsidian-mcp-\d{8}-\d{6}(-\d+)?\.bak")
 
 
-class ConfigFile(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
     """A file as it was read; `data` is None where there is no file."""
 
     path: Path

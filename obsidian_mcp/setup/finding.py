@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 Status = Literal["fine", "note", "problem"]
 
 
-class Finding(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Finding:
     subject: str
     status: Status
     """`note`: nothing is broken, but something is worth knowing."""

@@ -9,8 +9,9 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from obsidian_mcp import __version__, computer
 from obsidian_mcp.core.files.settings import read_json
@@ -21,7 +22,8 @@ ENDING = 5.0
 """Seconds it may take to exit after its input was closed, before it is killed."""
 
 
-class ProbeAnswer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ProbeAnswer:
     """A server's answer to `initialize` and `tools/list`."""
 
     seconds: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date as Date  # noqa: N812  an argument is called date
 from typing import Annotated, Any
 
@@ -196,7 +196,7 @@ def _fill_template(
     line += text.count("\n", 0, text_start(text)) - filled.text.count(
         "\n", 0, text_start(filled.text)
     )
-    return filled._replace(text=text, cursor=(line, column) if filled.cursor else None)
+    return replace(filled, text=text, cursor=(line, column) if filled.cursor else None)
 
 
 def _periodic(

@@ -6,7 +6,8 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
 from obsidian_mcp.errors import (
@@ -49,7 +50,8 @@ class _NotOffered(AppCommandFailed):
     """The plugin does not speak this dialect, or not this part of it."""
 
 
-class _Reply(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Reply:
     status: int
     body: Any
     """The decoded JSON; None where the body is none."""

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import AppCommandFailed
@@ -27,7 +27,8 @@ class Unreachable(OSError):
     """Nothing listens there."""
 
 
-class PluginAddress(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginAddress:
     """Where the plugin listens."""
 
     host: str

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 
-class PluginTool(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginTool:
     name: str
     definition: Mapping[str, Any]
     """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type":
@@ -43,7 +45,8 @@ class PluginTool(NamedTuple):
         return kept
 
 
-class PluginTools(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class PluginTools:
     tools: tuple[PluginTool, ...]
     hash: str
     """Never empty; another one means that the tools changed. Where the plugin gives none, the text

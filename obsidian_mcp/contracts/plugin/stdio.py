@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.config import Config
@@ -39,7 +40,8 @@ PREFIX = "plugin_"
 """Begins the name of a plugin's tool that has the name of one of ours."""
 
 
-class Pause(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Pause:
     """How long to wait for a plugin that did not answer."""
 
     seconds: float
@@ -53,7 +55,8 @@ def pause_after(failures: int) -> Pause:
     return Pause(min(2.0 ** min(failures - 1, 5), 30.0), is_quiet=failures >= 30)
 
 
-class Schedule(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Schedule:
     """When the plugin is polled. In seconds."""
 
     poll: float = 5.0

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.text.call import check_each
@@ -42,7 +43,8 @@ Its word is in the language of the app.
 """
 
 
-class BoardCard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BoardCard:
     """A card: a list item from its first line to its last one, with all that is inside it.
 
     `span` begins and ends where lines do, without the last line end and without blank lines below.
@@ -52,7 +54,8 @@ class BoardCard(NamedTuple):
     span: Span
 
 
-class Lane(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Lane:
     """A heading of a board and its cards: the first list below it (BOARD-1)."""
 
     heading: Heading

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.frontmatter.quoted import Quoted, read_json
@@ -24,7 +23,8 @@ FIELDS = ("text", "file", "subpath", "background")
 """Texts of a card that are kept with their places."""
 
 
-class Card(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Card:
     """One node of a canvas. A text is None where the node has none, or where it is no string.
 
     `file` is a path of the vault, written in full, with `subpath` (`#Heading`, `#^id`) beside it;

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from obsidian_mcp.core.text.call import check_each, checkpoint
 from obsidian_mcp.errors import AmbiguousName, InvalidArguments
@@ -25,7 +25,8 @@ _COLOR = re.compile(r"[1-6]|#[0-9A-Fa-f]{6}")
 CardKind = Literal["text", "file", "link", "group"]
 
 
-class CardPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CardPlace:
     """Where a card goes: coordinates, beside a card, or inside a group.
 
     By default it goes right of everything.
@@ -98,7 +99,8 @@ class RemoveCard:
 CanvasOperation = AddCard | EditCard | MoveCard | Connect | Disconnect | RemoveCard
 
 
-class EditedCanvas(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EditedCanvas:
     body: str
     ids: tuple[str, ...]
     """Ids of the card or edge that each operation changed."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.fit import cut_text_within
@@ -17,7 +18,8 @@ from .canvas_layout import Rect
 from .canvas_text import CONTENT, number, text_of
 
 
-class OutlinedCard(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutlinedCard:
     """A card of an outline.
 
     `shows` is its text, its file with the subpath, its address or its label.
@@ -32,7 +34,8 @@ class OutlinedCard(NamedTuple):
     """Number of groups that the card is in."""
 
 
-class OutlinedEdge(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutlinedEdge:
     id: str
     start: str
     end: str
@@ -41,7 +44,8 @@ class OutlinedEdge(NamedTuple):
     """`->`, `<-`, `<->` or `--`."""
 
 
-class CanvasOutline(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class CanvasOutline:
     """Cards in reading order, those of a group behind it; edges in the order of the file."""
 
     cards: tuple[OutlinedCard, ...]
@@ -89,7 +93,7 @@ def _order(cards: list[OutlinedCard]) -> Iterator[OutlinedCard]:
     waiting = [(card, 0) for card in _rows(inside.get(id(0), []))][::-1]
     while waiting:
         card, depth = waiting.pop()
-        yield card._replace(depth=depth)
+        yield replace(card, depth=depth)
         if card.kind == "group":
             waiting += [(inner, depth + 1) for inner in _rows(inside.get(id(card), []))][::-1]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.text.sorted_spans import SortedSpans
 from obsidian_mcp.core.text.text import Span
@@ -14,7 +14,8 @@ from .edits import Edit
 from .elements import Heading
 
 
-class EmptiedSections(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class EmptiedSections:
     """What edits leave without text."""
 
     edits: list[Edit]
@@ -24,7 +25,8 @@ class EmptiedSections(NamedTuple):
     """Headings without text that stay, because they are needed."""
 
 
-class _ChangedSection(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _ChangedSection:
     """A heading with the text up to the next heading, and up to the next one of its level."""
 
     heading: Heading

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import count
-from typing import NamedTuple
 
 from obsidian_mcp.core.text.text import Span
 
@@ -18,7 +18,8 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\r?\n)+")
 _LINE_END = re.compile(r"\r?\n")
 
 
-class Division(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Division:
     """The spans of the definitions in a note when a part of it goes, by what becomes of them."""
 
     carried: tuple[Span, ...] = ()

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import NamedTuple
 
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files import media
@@ -58,7 +57,8 @@ class CheckFinding:
     """What repairs it, where that is not the same for all findings of the check."""
 
 
-class Findings(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Findings:
     """What a check finds, and what it did not look at."""
 
     findings: Sequence[Callable[[], CheckFinding]]

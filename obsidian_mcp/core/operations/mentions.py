@@ -50,7 +50,8 @@ _field_keys = re.compile(r"^[^:\r\n]*+::|[\[(](?:[^\[\]()\r\n:]|:(?!:))*::", re.
 """The keys of inline fields (DV-04, DV-05), and some other text before two colons."""
 
 
-class Mention(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Mention:
     path: VaultPath
     line: int
     """0-based."""
@@ -185,7 +186,8 @@ ATTEMPTS = 3
 cannot be."""
 
 
-class Linked(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Linked:
     """A note with its mentions as links."""
 
     after: str

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import date
-from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.periods import Period
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 FOLDER_OF_UNIQUE_NOTES = "the folder of unique notes"
 
 
-class Opened(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Opened:
     """A periodic note after it was opened, made or added to."""
 
     located: LocatedNote

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from obsidian_mcp.core.files.ports import DiskFile, Recorded
 from obsidian_mcp.core.note import parser
@@ -26,7 +26,8 @@ from obsidian_mcp.core.vault.planned_change import PlannedChange
 ChangeKind = Literal["create", "modify", "move", "delete"]
 
 
-class FileChange(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileChange:
     """What a change does to one file, or to a folder that it moves."""
 
     path: str
@@ -131,7 +132,7 @@ def changed_files(recorded: Recorded, path_of: Callable[[str], str]) -> list[Fil
                 continue
             case "move":
                 earlier = changes_by_path.get(disk, FileChange(path, "move"))
-                changes_by_path[disk] = earlier._replace(kind="move", to=path_of(step.target or ""))
+                changes_by_path[disk] = replace(earlier, kind="move", to=path_of(step.target or ""))
             case "create":
                 changes_by_path[disk] = FileChange(path, "create", None, step.after)
             case "remove":

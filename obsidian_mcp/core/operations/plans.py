@@ -125,18 +125,18 @@ class Plans:
         for operation in operations:
             match operation:
                 case Write():
-                    change = change._replace(before=operation.before, after=operation.after)
+                    change = replace(change, before=operation.before, after=operation.after)
                 case Create():
-                    change = change._replace(kind="create", after=operation.after)
+                    change = replace(change, kind="create", after=operation.after)
                 case Move():
-                    change = change._replace(
-                        kind="move", to=self._vault.catalog.path_of(operation.target)
+                    change = replace(
+                        change, kind="move", to=self._vault.catalog.path_of(operation.target)
                     )
                 case Remove():
                     there = self._vault.files.stat(operation.disk)
                     is_shown = there is not None and there.size <= SHOWN_BYTES
                     before = self._vault.files.read_file(operation.disk) if is_shown else None
-                    change = change._replace(kind="delete", before=before)
+                    change = replace(change, kind="delete", before=before)
         return change
 
     def state(self, plan: Plan, path: str) -> State:

@@ -7,9 +7,9 @@ runs it at one moment of the index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.dataview.settings import (
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
 
-class QueryRequest(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class QueryRequest:
     """One query as a language runs it."""
 
     text: str
@@ -111,19 +112,23 @@ def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:
     ):
         entry = vault.find(path)
         text = vault.read_text(entry).text.body
-        query = query._replace(
-            language="base", text=text, view=query.view or view, this=query.this or entry.path
+        query = replace(
+            query,
+            language="base",
+            text=text,
+            view=query.view or view,
+            this=query.this or entry.path,
         )
     fence, inside = remove_fence(query.text)
     if query.language:
-        return query._replace(text=inside) if fence in (None, query.language) else query
+        return replace(query, text=inside) if fence in (None, query.language) else query
     if fence == "dataviewjs":
         raise QueryInvalid(JAVASCRIPT_REFUSED)
     if fence is not None and fence in LANGUAGES:
-        return query._replace(language=fence, text=inside)
+        return replace(query, language=fence, text=inside)
     for name, is_meant in _MEANT.items():
         if is_meant(inside):
-            return query._replace(language=name, text=inside)
+            return replace(query, language=name, text=inside)
     raise QueryInvalid(
         "This is no query of a known language. A base is YAML with views, filters or formulas, "
         "or the path of a .base "
@@ -133,7 +138,8 @@ def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:
     )
 
 
-class BlockAnswer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class BlockAnswer:
     """What a query of a note answers, or why it is refused."""
 
     block: QueryBlock

@@ -5,8 +5,8 @@ The rules are PERIODIC-14, 15 and 18.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date, datetime
-from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.clock import local_time
@@ -39,7 +39,8 @@ SHOWN = 10
 """Templates that an error names."""
 
 
-class Filled(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Filled:
     """The text of a template for one note; `cursor` is a line and a column in it, counted from
     1."""
 

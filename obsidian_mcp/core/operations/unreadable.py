@@ -7,7 +7,7 @@ All checks of a vault ask it, so that none of them advises to complete a note th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -43,7 +43,8 @@ that is read in part, or that has no text, begins with other words."""
 _UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Problem:
     """Why a file cannot be read."""
 
     message: str
@@ -53,7 +54,8 @@ class Problem(NamedTuple):
     """1-based."""
 
 
-class UnreadableFiles(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class UnreadableFiles:
     problems: list[tuple[VaultPath, Problem]]
     """By path."""
     note: str | None = None

@@ -6,8 +6,8 @@ See PERIODIC-10.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
 
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, WEEKDAYS, Locale
@@ -30,7 +30,12 @@ _PERIODIC = re.compile(
 )
 
 
-class Variables(NamedTuple):
+NO_SETTINGS = TemplateSettings()
+"""Formats where the vault names none: those of the app."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variables:
     """The values of the variables of a template.
 
     `title` is the name of the note without its extension, `now` the present time, local and without
@@ -39,7 +44,7 @@ class Variables(NamedTuple):
 
     title: str
     now: datetime
-    settings: TemplateSettings = TemplateSettings()
+    settings: TemplateSettings = NO_SETTINGS
     locale: Locale = ENGLISH
 
 

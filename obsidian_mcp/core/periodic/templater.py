@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from inspect import signature
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any
 
 from obsidian_mcp.core.calendar.clock import shift
 from obsidian_mcp.core.calendar.locale import ENGLISH, Locale
@@ -66,7 +66,8 @@ class TemplateTarget:
         return self.path.rpartition("/")[2].removesuffix(".md")
 
 
-class Surroundings(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Surroundings:
     """The facts about the vault that commands may ask for.
 
     `include` returns the text of a link such as `[[Note#Heading]]`, of a whole note with its
@@ -78,7 +79,8 @@ class Surroundings(NamedTuple):
     locale: Locale = ENGLISH
 
 
-class RenderedTemplate(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class RenderedTemplate:
     """A template that has run.
 
     Places of the cursor are still in `text`; `take_cursor` takes them out.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.fit import cut_text
@@ -22,7 +22,8 @@ _TOKEN = re.compile(
 _ESCAPES = {"n": "\n", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
 
 
-class TemplateCall(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TemplateCall:
     name: str
     arguments: tuple[TemplateValue, ...] | None
     """None for a name that is used without a call."""
@@ -31,7 +32,8 @@ class TemplateCall(NamedTuple):
 TemplateValue = str | float | bool | TemplateCall
 
 
-class TemplateCommand(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TemplateCommand:
     line: int
     source: str
     values: tuple[TemplateValue, ...]

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
 from obsidian_mcp.core.frontmatter.parser import text_start
 from obsidian_mcp.core.index.indexer import Indexer
@@ -33,7 +34,8 @@ class EmbeddingRefused(SemanticUnavailable):
     """The model answers, but not with vectors of these texts: they may be too long for it."""
 
 
-class Near(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Near:
     """A note near a text, and where its nearest piece begins."""
 
     path: VaultPath
@@ -192,7 +194,8 @@ class Meaning:
 # The parts of a note that are embedded: its sections, in pieces that a model can read (SEM-02)
 
 
-class Piece(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Piece:
     start: int
     """Where it begins in the text, in code points."""
     text: str

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
 
@@ -28,7 +28,8 @@ class Grouper:
     reverse: bool
 
 
-class TaskGroup(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TaskGroup:
     """The tasks with the same names for every level."""
 
     names: tuple[str, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import mcp_types as types
 
@@ -14,14 +14,16 @@ from obsidian_mcp.errors import InvalidArguments
 from .completion import Completes
 
 
-class Described(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Described:
     """The description of an argument, and the names that complete it."""
 
     description: str
     completes: Completes = ""
 
 
-class Prompt(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Prompt:
     entry: types.Prompt
     """In the list of prompts."""
     completes: Mapping[str, Completes]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from dataclasses import replace
 from functools import partial
 
 from obsidian_mcp import compose, config
@@ -21,7 +22,7 @@ HASTE = 50
 
 def pause(failures: int) -> Pause:
     usual = pause_after(failures)
-    return usual._replace(seconds=usual.seconds / HASTE)
+    return replace(usual, seconds=usual.seconds / HASTE)
 
 
 def main() -> int:
