@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         """The vaults that this server may use."""
 
         def get(self, name: str = "", *, listed: bool = True) -> Vault:
-            """The vault of this name, in step with its folder; the first one without a name.
+            """Return the vault of this name, in step with its folder; the first one without a name.
             `listed` False: the caller needs no catalog, which need not be read then
             (`Vault.catalog_of`). Raises: VaultNotFound."""
 
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
             waits, and looks every `seconds` where the system does not tell of changes."""
 
         def obsidian(self, name: str = "") -> Obsidian:
-            """The running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning,
+            """Return the running app's side of a vault. Raises: VaultNotFound, ObsidianNotRunning,
             AppCommandFailed."""
 
         def problem(self) -> str:
-            """What is wrong with the folder of the default vault, in a sentence; empty where it is
-            there."""
+            """Return what is wrong with the folder of the default vault, in a sentence; empty where
+            it is there."""
 
         def has_app(self) -> bool:
-            """Whether the app runs or its command is installed, so that `obsidian` can be of
+            """Return whether the app runs or its command is installed, so that `obsidian` can be of
             use."""
 
         def close(self) -> None: ...
 
         def asks(self) -> bool:
-            """Whether a vault's policy wants some changes confirmed by a person."""
+            """Return whether a vault's policy wants some changes confirmed by a person."""
 
         def is_only_one(self) -> bool:
-            """Whether there is one vault, beside which none can come."""
+            """Return whether there is one vault, beside which none can come."""
 
         def names(self) -> list[str]:
             """Names as `get` takes them, the default first. Raises: VaultNotFound when there is
@@ -59,14 +59,14 @@ if TYPE_CHECKING:
         """What is not text. The methods raise NotShowable."""
 
         def shrink_image(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
-            """An image as JPEG within these limits."""
+            """Return an image as JPEG within these limits."""
 
         def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
-            """How many pages a PDF has, and the text of some, 1-based, until about `most`
+            """Return how many pages a PDF has, and the text of some, 1-based, until about `most`
             characters are reached."""
 
         def pdf_page(self, data: bytes, number: int, longest_side: int) -> bytes:
-            """A page of a PDF, 1-based, as PNG."""
+            """Return a page of a PDF, 1-based, as PNG."""
 
 
 MAX_CLIENTS = 10_000

@@ -38,8 +38,9 @@ begins with 256."""
 
 
 def build(config: Config, *, serving: bool = False) -> App:
-    """The App of this process. `serving`: watch the vaults' folders, because more than one question
-    will come. Raises: PolicyInvalid, InvalidArguments for an API key that does not exist."""
+    """Return the App of this process. `serving`: watch the vaults' folders, because more than one
+    question will come. Raises: PolicyInvalid, InvalidArguments for an API key that does not
+    exist."""
     principal = None
     if config.key:
         from .policies import limit_to_key, principal_of
@@ -114,8 +115,8 @@ def app_for(app: App, principal: Principal, peer: App | None = None) -> App:
 
 
 def plugin(config: Config) -> BridgeClient:
-    """The tools of a plugin in the app. Raises: InvalidArguments for an address that cannot be
-    one."""
+    """Return the tools of a plugin in the app. Raises: InvalidArguments for an address that cannot
+    be one."""
     from .contracts.plugin.client import BridgeClient
 
     at = config.plugin

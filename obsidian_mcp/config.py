@@ -1,4 +1,8 @@
-"""What the command line and the environment ask for. The only reader of the environment."""
+"""What the command line and the environment ask of a process.
+
+This is the only reader of the environment: everything else asks a `Config`, so that a test, or a
+server for another principal, changes one value of a copy and nothing global.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +11,27 @@ import sys
 
 from obsidian_mcp import TYPE_CHECKING
 
+from .environment import (
+    choose_word,
+    fixed_day,
+    is_on,
+    setting_list,
+    setting_number,
+    setting_text,
+    setting_url,
+    timeout_seconds,
+)
 from .errors import InvalidArguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from typing import Any, Final, Literal, Self, TypeVar
+    from typing import Any, Final, Literal, Self
 
     ErrorStyle = Literal["error", "result"]
     Views = Literal["auto", "on", "off"]
     Backend = Literal["files", "cli", "auto"]
     PluginDialect = Literal["auto", "mcp", "v1"]
-    ChosenWord = TypeVar("ChosenWord", bound=str)
 
 
 class Secret(str):
@@ -50,35 +63,35 @@ class HttpConfig(Immutable):
     def __init__(self, env: Mapping[str, str]) -> None:
         """Raises: InvalidArguments."""
         # `BURLYMCP_API_KEY` is contract 001's own name for the key and counts beside ours.
-        keys = (*_list(env, "OBSIDIAN_MCP_API_KEY"), *_list(env, "BURLYMCP_API_KEY"))
+        keys = (*setting_list(env, "OBSIDIAN_MCP_API_KEY"), *setting_list(env, "BURLYMCP_API_KEY"))
         self.keys: Final[tuple[str, ...]] = tuple(map(Secret, dict.fromkeys(keys)))
         """Keys without a name or limits. Any of them opens; several, so that one can be replaced
         while clients still use it."""
-        self.allow_origins: Final = _list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
+        self.allow_origins: Final = setting_list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
         """Web pages, such as https://notes.example.com, that may call a server without a key."""
         self.open_bridge: Final = False
         """Accept calls from this machine to /bridge/v1 without a key, because the original bridge
         sends none. No variable sets it: only the command line does, through `replace`."""
-        self.max_body: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
+        self.max_body: Final = setting_number(env, "OBSIDIAN_MCP_MAX_BODY", 1_048_576, 1024)
         """Bytes of a request body (contract 000: 1 MiB)."""
-        self.max_envelope: Final = _whole_number(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
+        self.max_envelope: Final = setting_number(env, "OBSIDIAN_MCP_MAX_ENVELOPE", 10_240, 1024)
         """Bytes of a request body in the dialect of contract 001."""
-        self.rate_limit: Final = _whole_number(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
+        self.rate_limit: Final = setting_number(env, "OBSIDIAN_MCP_RATE_LIMIT", 0, 0)
         """Requests per minute from one address; 0 = no limit."""
-        self.public_url: Final = _url(env, "OBSIDIAN_MCP_PUBLIC_URL")
+        self.public_url: Final = setting_url(env, "OBSIDIAN_MCP_PUBLIC_URL")
         """Address of the server itself as other computers reach it, such as
         https://notes.example.com, as the user wrote it (`access.public_url` reads it); empty = it
         is reached from this computer only."""
-        self.notes_url: Final = _url(env, "OBSIDIAN_MCP_NOTES_URL")
+        self.notes_url: Final = setting_url(env, "OBSIDIAN_MCP_NOTES_URL")
         """Address below which the notes are published, for the profile `research`; empty = they are
         not."""
-        self.challenge: Final = _text(env, "OPENAI_CHALLENGE")
+        self.challenge: Final = setting_text(env, "OPENAI_CHALLENGE")
         """Token with which OpenAI checks who owns the address of the server; empty = none."""
-        self.chat_url: Final = _url(env, "OBSIDIAN_MCP_CHAT_URL")
+        self.chat_url: Final = setting_url(env, "OBSIDIAN_MCP_CHAT_URL")
         """Base URL of an OpenAI-compatible gateway, such as https://api.example.com/v1, for the
         tool `chat` of contract 004; empty = none."""
         self.chat_key: Final = Secret(env.get("OBSIDIAN_MCP_CHAT_KEY", ""))
-        self.chat_model: Final = _text(env, "CHAT_MODEL") or "gpt-4o-mini"
+        self.chat_model: Final = setting_text(env, "CHAT_MODEL") or "gpt-4o-mini"
         """Where a call names none."""
 
 
@@ -87,16 +100,20 @@ class AppConfig(Immutable):
 
     def __init__(self, env: Mapping[str, str], backend: str, *, allow_eval: bool) -> None:
         """Raises: InvalidArguments."""
-        self.backend: Final[Backend] = _choice(
-            "The backend", backend or _text(env, "BACKEND") or "files", "files", "cli", "auto"
+        self.backend: Final[Backend] = choose_word(
+            "The backend",
+            backend or setting_text(env, "BACKEND") or "files",
+            "files",
+            "cli",
+            "auto",
         )
         """Who reads and writes notes: this program, the app, or the app for writing while it has
         the vault open."""
-        self.program: Final = _text(env, "CLI")
+        self.program: Final = setting_text(env, "CLI")
         """The `obsidian` command; empty = where the app puts it."""
-        self.assume_running: Final = _is_set(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
+        self.assume_running: Final = is_on(env, "OBSIDIAN_MCP_ASSUME_RUNNING")
         """Do not look for the app's process: it runs where this program cannot see it."""
-        self.allow_eval: Final = allow_eval or _is_set(env, "OBSIDIAN_MCP_ALLOW_EVAL")
+        self.allow_eval: Final = allow_eval or is_on(env, "OBSIDIAN_MCP_ALLOW_EVAL")
         """Whether a client may run JavaScript in the app."""
         self.environment: Final[Mapping[str, str]] = env
         """Of this process; the command gets it."""
@@ -107,17 +124,17 @@ class PluginConfig(Immutable):
 
     def __init__(self, env: Mapping[str, str]) -> None:
         """Raises: InvalidArguments."""
-        port = _text(env, "PORT") or "3000"
+        port = setting_text(env, "PORT") or "3000"
         if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
             raise InvalidArguments(
                 f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535."
             )
-        self.host: Final = _text(env, "HOST") or "127.0.0.1"
+        self.host: Final = setting_text(env, "HOST") or "127.0.0.1"
         self.port: Final = int(port)
-        self.dialect: Final[PluginDialect] = _choice(
-            "OBSIDIAN_MCP_TRANSPORT", _text(env, "TRANSPORT") or "auto", "auto", "mcp", "v1"
+        self.dialect: Final[PluginDialect] = choose_word(
+            "OBSIDIAN_MCP_TRANSPORT", setting_text(env, "TRANSPORT") or "auto", "auto", "mcp", "v1"
         )
-        self.key: Final = Secret(next(iter(_list(env, "OBSIDIAN_MCP_API_KEY")), ""))
+        self.key: Final = Secret(next(iter(setting_list(env, "OBSIDIAN_MCP_API_KEY")), ""))
 
 
 class FoldersConfig(Immutable):
@@ -193,13 +210,15 @@ class FoldersConfig(Immutable):
         _ = self.cache, self.state, self.policy_file  # reading a property raises
 
 
-class Config(FoldersConfig):
-    """Everything that the command line and the environment ask for."""
+class CommandOptions(Immutable):
+    """What the command line says of a process beside its vaults: the options before a command.
+
+    They win over the environment. The command line adds the vaults, because there these may also
+    be names that the Obsidian app knows.
+    """
 
     def __init__(
         self,
-        vaults: tuple[str, ...] = (),
-        environ: Mapping[str, str] | None = None,
         *,
         read_only: bool = False,
         backend: str = "",
@@ -208,115 +227,67 @@ class Config(FoldersConfig):
         scope: str = "",
         key: str = "",
     ) -> None:
-        """Read the configuration of this process; arguments win over the environment. Raises:
+        self.read_only: Final = read_only
+        self.backend: Final = backend
+        self.allow_eval: Final = allow_eval
+        self.tools: Final = tools
+        self.scope: Final = scope
+        self.key: Final = key
+
+
+class Config(FoldersConfig):
+    """Everything that the command line and the environment ask for."""
+
+    def __init__(
+        self,
+        vaults: tuple[str, ...] = (),
+        environ: Mapping[str, str] | None = None,
+        options: CommandOptions | None = None,
+    ) -> None:
+        """Read the configuration of this process; options win over the environment. Raises:
         InvalidArguments."""
         env = dict(os.environ) if environ is None else environ
+        options = options or CommandOptions()
         super().__init__(env, vaults)
-        self.timeout: Final = _seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
+        self.timeout: Final = timeout_seconds(env.get("OBSIDIAN_MCP_TIMEOUT", "30"))
         """Seconds one tool call may take (contract: -32006 after 30 s)."""
-        self.error_style: Final[ErrorStyle] = _choice(
-            "OBSIDIAN_MCP_ERRORS", _text(env, "ERRORS") or "error", "error", "result"
+        self.error_style: Final[ErrorStyle] = choose_word(
+            "OBSIDIAN_MCP_ERRORS", setting_text(env, "ERRORS") or "error", "error", "result"
         )
         """How stdio sends application errors: JSON-RPC errors, or `isError` results."""
-        self.embeddings_key: Final = Secret(_text(env, "EMBEDDINGS_KEY"))
+        self.embeddings_key: Final = Secret(setting_text(env, "EMBEDDINGS_KEY"))
         """Of the endpoint that embeds notes, where it needs one."""
-        self.read_only: Final = read_only or _is_set(env, "OBSIDIAN_MCP_READ_ONLY")
-        self.scope: Final = scope or _text(env, "SCOPE")
+        self.read_only: Final = options.read_only or is_on(env, "OBSIDIAN_MCP_READ_ONLY")
+        self.scope: Final = options.scope or setting_text(env, "SCOPE")
         """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
         whole vault."""
-        self.key: Final = key
+        self.key: Final = options.key
         """Name of the API key of the policy file to whose limits this process is held (POL-14);
         empty = none."""
-        self.tools: Final = tools or _text(env, "TOOLS") or "all"
+        self.tools: Final = options.tools or setting_text(env, "TOOLS") or "all"
         """Tools that are offered: core, standard, all, research, or names with commas between
         (TOOL-16)."""
-        self.views: Final[Views] = _choice(
-            "OBSIDIAN_MCP_VIEWS", _text(env, "VIEWS") or "auto", "auto", "on", "off"
+        self.views: Final[Views] = choose_word(
+            "OBSIDIAN_MCP_VIEWS", setting_text(env, "VIEWS") or "auto", "auto", "on", "off"
         )
         """Whether the tools of views are listed: for every client, for none, or for those that show
         views (VIEW-03)."""
         self.watch: Final = env.get("OBSIDIAN_MCP_WATCH", "1") != "0"
         """Whether the server watches the vault's folder for changes by other programs."""
         self.http: Final = HttpConfig(env)
-        self.app: Final = AppConfig(env, backend, allow_eval=allow_eval)
+        self.app: Final = AppConfig(env, options.backend, allow_eval=options.allow_eval)
         self.plugin: Final = PluginConfig(env)
-        self.bridge: Final = any(_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
+        self.bridge: Final = any(setting_text(env, name) for name in ("HOST", "PORT", "TRANSPORT"))
         """Offer the plugin's tools."""
-        self.today: Final = _today(_text(env, "TODAY"))
+        self.today: Final = fixed_day(setting_text(env, "TODAY"))
         """ISO date, or date and time, that replaces the clock in tests; empty = use the clock."""
-        self.language: Final = _text(env, "LOCALE")
+        self.language: Final = setting_text(env, "LOCALE")
         """Tag of the language that names and counts dates, such as `en-gb`; empty = what the
         vault's settings say."""
-        self.week_start: Final = _text(env, "WEEK_START").lower()
+        self.week_start: Final = setting_text(env, "WEEK_START").lower()
         """First day of the week, such as `monday`; empty = what the vault's settings say."""
         self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
         """Whether a terminal is sent colours."""
-
-
-def _text(env: Mapping[str, str], name: str) -> str:
-    return env.get(f"OBSIDIAN_MCP_{name}", "").strip()
-
-
-def _choice(name: str, chosen: str, *choices: ChosenWord) -> ChosenWord:
-    """Return the one of these that was chosen. Raises: InvalidArguments."""
-    for choice in choices:
-        if choice == chosen:
-            return choice
-    allowed = [repr(choice) for choice in choices]
-    raise InvalidArguments(
-        f"{name} is {chosen!r}; it must be {', '.join(allowed[:-1])} or {allowed[-1]}."
-    )
-
-
-def _is_set(env: Mapping[str, str], name: str) -> bool:
-    return env.get(name, "0").strip().lower() not in ("", "0", "false", "no")
-
-
-def _url(env: Mapping[str, str], name: str) -> str:
-    url = env.get(name, "").strip()
-    if url and not url.startswith(("http://", "https://")):
-        raise InvalidArguments(
-            f"{name} is {url!r}; it must be a URL that begins with http:// or https://."
-        )
-    return url
-
-
-def _list(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
-
-
-def _whole_number(env: Mapping[str, str], name: str, default: int, least: int) -> int:
-    text = env.get(name, "").strip() or str(default)
-    if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise InvalidArguments(f"{name} is {text!r}; it must be a whole number from {least} on.")
-    return int(text)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 3600:
-        raise InvalidArguments(
-            f"OBSIDIAN_MCP_TIMEOUT is {text!r}; it must be a number of seconds from 0 to 3600."
-        )
-    return seconds
-
-
-def _today(text: str) -> str:
-    if not text:
-        return ""
-    from datetime import datetime
-
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        raise InvalidArguments(
-            f"OBSIDIAN_MCP_TODAY is {text!r}; it must be a day, such as 2026-11-22, or a day and "
-            "a time."
-        ) from None
-    return text
 
 
 def _own_path(named: str, folder: str, file: str = "") -> Path:

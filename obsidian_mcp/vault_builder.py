@@ -45,7 +45,7 @@ def vault_id(root: Path) -> str:
 
 
 def calendar(config: Config) -> Calendar:
-    """The clock of this process; a day that is configured without a time begins at midnight.
+    """Return the clock of this process; a day that is configured without a time begins at midnight.
     Raises: InvalidArguments for a first day of the week that is no weekday."""
     if config.week_start:
         from obsidian_mcp.core.calendar.locale import WEEKDAYS  # with all names of months and days
@@ -113,7 +113,7 @@ def vault_folders(config: Config) -> dict[str, Path]:
 
 
 def _has_folder(disk: Disk, wanted: VaultPath) -> bool:
-    """Whether a vault has a folder, compared as names are."""
+    """Return whether a vault has a folder, compared as names are."""
     from obsidian_mcp.core.text.vault_path import name_key
 
     found: list[str] = [""]
@@ -150,8 +150,8 @@ def embedder(config: Config, choice: EmbeddingChoice) -> Embedder:
 def _meaning(
     config: Config, indexer: Indexer, vault: Vault, file: Path, *, is_server: bool
 ) -> Meaning | None:
-    """What finds the notes of a vault by their meaning; None where it is off or its packages are
-    not installed."""
+    """Return what finds the notes of a vault by their meaning; None where it is off or its packages
+    are not installed."""
     choice = embedding_choice(config)
     if choice is None:
         return None

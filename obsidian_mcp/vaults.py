@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
         def is_running(self) -> bool: ...
         def is_there(self) -> bool:
-            """Whether it runs, or its command is installed."""
+            """Return whether it runs, or its command is installed."""
 
         def command(self, folder: Path) -> Obsidian:
             """Return its side of a vault. Raises: VaultNotFound, ObsidianNotRunning,
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
             VaultNotFound."""
 
         def has_folders(self, folder: Path, scopes: Sequence[VaultPath]) -> bool:
-            """Whether the vault at a folder has all these folders."""
+            """Return whether the vault at a folder has all these folders."""
 
         def open_vault(
             self, folder: Path, report: Callable[[], None]
@@ -166,7 +166,7 @@ class FolderVaults:
         return not self._closed
 
     def _reports_all_changes(self) -> bool:
-        """Whether the system reports every change in the vaults that are open."""
+        """Return whether the system reports every change in the vaults that are open."""
         are_watched = self._watches or not self._open
         return are_watched and all(watcher.mode == "events" for watcher in list(self._watchers))
 
@@ -204,8 +204,8 @@ class FolderVaults:
         } or folders
 
     def _holds_scopes(self, folder: Path) -> bool:
-        """Whether a vault has the folders to which all vaults are held; True where that cannot be
-        seen."""
+        """Return whether a vault has the folders to which all vaults are held; True where that
+        cannot be seen."""
         from .policies import policy_of
 
         if folder not in self._scopes:

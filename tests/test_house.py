@@ -221,6 +221,7 @@ WHAT_TO_DO = {
     "long-files": "A file has one noun: give the second one a file, with a docstring that says what it is.",
     "long-signatures": "Make parameters keyword-only, or pass a record that has a meaning of its own.",
     "sliced-records": "Name the columns: unpack the record, or give it a property.",
+    "named-tuples": "Make the new one a frozen dataclass with slots, or lower the number of others (CONTRIBUTING.md).",
     "unclear-functions": "The rule is the docstring of `tests.house.names.unclear_functions`.",
     "participles": "Write what the function does, or the noun that it returns.",
     "shared-type-names": "Name each for what it is, so that a search for a name finds its own uses only.",
@@ -233,7 +234,7 @@ def test_the_program_keeps_the_limits_of_its_form(key: str) -> None:
     measure = next(count for count in COUNTS if count.key == key)
     places = [str(place) for place in measure.find_places(package_sources())]
 
-    assert places == [], f"{measure.title}: {'; '.join(places)}. {WHAT_TO_DO[key]}"
+    assert len(places) <= (measure.most or 0), f"{measure.title}: {'; '.join(places)}. {WHAT_TO_DO[key]}"
 
 
 VAGUE_NAMES = {

@@ -6,7 +6,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -56,7 +55,7 @@ class AppAccess:
         self._commands: dict[Path, ObsidianCommand] = {}
 
     def is_running(self) -> bool:
-        """Whether the app runs, or is configured to count as running."""
+        """Return whether the app runs, or is configured to count as running."""
         if self._assume_running:
             return True
         from .app_process import AppProcess  # psutil takes 20 ms to import
@@ -67,7 +66,7 @@ class AppAccess:
             return self._process.is_running()
 
     def is_there(self) -> bool:
-        """Whether the app or its command is on this computer; the answer is kept for
+        """Return whether the app or its command is on this computer; the answer is kept for
         PRESENT_SECONDS."""
         then, present = self._present
         if self._clock() - then > PRESENT_SECONDS:
@@ -83,8 +82,8 @@ class AppAccess:
         return present
 
     def has_open(self, folder: Path) -> bool:
-        """Whether the app runs and has the vault in this folder open; an app in another container
-        counts as if."""
+        """Return whether the app runs and has the vault in this folder open; an app in another
+        container counts as if."""
         if not self.is_running():
             return False
         row = find_registered(folder, self._app_folders)
@@ -118,7 +117,7 @@ class AppAccess:
         if row is None or not self.is_running():
             raise ObsidianNotRunning
         program = self._find_program()
-        marked = replace(program, environment={**program.environment, DROP_IN: "1"})
+        marked = program._replace(environment={**program.environment, DROP_IN: "1"})
         return marked.run_program([f"vault={row.id}", *words], self._timeout)
 
     def _find_program(self) -> ObsidianProgram:
@@ -135,7 +134,7 @@ class AppAccess:
 
 
 def is_same_vault(folder: Path, path: str, files: Callable[[], Sequence[str]]) -> bool:
-    """Whether the vault that the app has at `path` is the one at `folder` (CMD-11).
+    """Return whether the vault that the app has at `path` is the one at `folder` (CMD-11).
 
     A path that does not exist here belongs to another computer, as seen from a container. For such
     a path, and for an empty one, the vaults are the same if SAME_FILES of the app's files exist
@@ -183,7 +182,7 @@ def find_registered(folder: Path, app_folders: Iterable[Path]) -> RegisteredVaul
 
 
 def is_same_folder(path: str, folder: Path) -> bool:
-    """Whether the path in the registry leads to this folder."""
+    """Return whether the path in the registry leads to this folder."""
     try:
         return folder.samefile(path)
     except OSError:

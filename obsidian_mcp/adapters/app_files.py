@@ -211,7 +211,7 @@ class AppFiles:
         return True
 
     def _reach_app(self) -> ObsidianCommand | None:
-        """The command; None where the app need not be used and is not there."""
+        """Return the command; None where the app need not be used and is not there."""
         if self._is_open is None:
             return self._command()
         if time.monotonic() < self._left_alone_until or not self._is_open():
@@ -228,8 +228,8 @@ class AppFiles:
         return command
 
     def _await_change(self, done: Callable[[], bool], error: AppError) -> bool:
-        """Whether a change was made although the app's answer does not say so, or will be in a
-        moment."""
+        """Return whether a change was made although the app's answer does not say so, or will be in
+        a moment."""
         end = time.monotonic() + (self._late_seconds if _is_uncertain(error) else 0.0)
         while not done():
             if time.monotonic() >= end:
@@ -252,7 +252,7 @@ class _Unsuited(Exception):
 
 
 def _decode(data: bytes) -> str | None:
-    """The text that the command can carry, None where it cannot."""
+    """Return the text that the command can carry, None where it cannot."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -261,7 +261,7 @@ def _decode(data: bytes) -> str | None:
 
 
 def _is_sendable(disk: str) -> bool:
-    """Whether the app knows this file by the very name that it has on the disk."""
+    """Return whether the app knows this file by the very name that it has on the disk."""
     try:
         return parse(disk) == disk and can_carry(disk)
     except AppError:
@@ -269,5 +269,5 @@ def _is_sendable(disk: str) -> bool:
 
 
 def _is_uncertain(error: AppError) -> bool:
-    """Whether the change may still be made after this failure."""
+    """Return whether the change may still be made after this failure."""
     return isinstance(error, errors.OperationTimeout) or error.data.get("reason") == OUTCOME_UNKNOWN

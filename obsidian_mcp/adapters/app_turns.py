@@ -91,7 +91,7 @@ class AppTurns:
         return answer
 
     def _list(self, command: str, **parameters: str) -> list[str]:
-        """The lines of a list, [] for a sentence like "No links found."."""
+        """Return the lines of a list, [] for a sentence like "No links found."."""
 
         def is_list(answer: ProgramAnswer) -> bool:
             # A signal (-6, or 134 as a shell says it) or -1 ended the program: its output may be
@@ -102,7 +102,7 @@ class AppTurns:
         return [] if obsidian_answer.NOTHING_FOUND.fullmatch(answer.text) else answer.lines
 
     def _json(self, request: ProgramRequest) -> Any:
-        """The list that a request for JSON is answered with."""
+        """Return the list that a request for JSON is answered with."""
         with self._turn():
             answer = self._ask(request)
             # although the request is for JSON
@@ -114,7 +114,7 @@ class AppTurns:
                 raise self._failure(answer) from error
 
     def _rows(self, command: str, *flags: str, **parameters: str) -> list[dict[str, object]]:
-        """The same, of objects; [] for null."""
+        """Return the same, of objects; [] for null."""
         rows = self._json(ProgramRequest(command, {**parameters, "format": "json"}, flags))
         if rows is None:
             return []

@@ -15,7 +15,7 @@ STUB = ".icloud"
 
 
 def is_in_cloud(facts: os.stat_result) -> bool:
-    """Whether a file's content is only in a cloud: reading would download it or wait forever
+    """Return whether a file's content is only in a cloud: reading would download it or wait forever
     (SAFE-14)."""
     return bool(
         getattr(facts, "st_flags", 0) & _DATALESS

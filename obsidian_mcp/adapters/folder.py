@@ -273,14 +273,15 @@ class VaultFolder:
                 raise translate_error(error, folder or self.root.name, "listing") from error
 
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
-        """Whether an entry is a folder and no link. Where there are junctions, a listing shows
-        them."""
+        """Return whether an entry is a folder and no link. Where there are junctions, a listing
+        shows them."""
         return entry.is_dir(follow_symlinks=False) and (
             self._relative_calls or not leads_elsewhere(entry.stat(follow_symlinks=False))
         )
 
     def _lists(self, disk: str) -> bool:
-        """Whether a folder lists a file by this name, not only by another case or normal form."""
+        """Return whether a folder lists a file by this name, not only by another case or normal
+        form."""
         folder, _, name = disk.rpartition("/")
         return any(found == name for found, _ in self._entries(folder))
 

@@ -358,8 +358,8 @@ def _reason(error: sqlite3.DatabaseError | OSError) -> str:
 
 
 def _parts(file: Path) -> list[Path]:
-    """The files that SQLite keeps of a database; the database itself last, so that it is never left
-    with a log that is not its own."""
+    """Return the files that SQLite keeps of a database; the database itself last, so that it is
+    never left with a log that is not its own."""
     return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
 
 

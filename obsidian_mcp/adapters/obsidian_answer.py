@@ -47,13 +47,13 @@ _SKIPS = 16
 
 
 def is_expanded(text: str) -> bool:
-    """Whether the command would turn a part of `text` into a line break or a tab; it has no escape
-    for that."""
+    """Return whether the command would turn a part of `text` into a line break or a tab; it has no
+    escape for that."""
     return re.search(r"\\[ntr]", text) is not None
 
 
 def can_carry(text: str) -> bool:
-    """Whether `text` survives as a value of the command (CMD-05). Where not, change the file
+    """Return whether `text` survives as a value of the command (CMD-05). Where not, change the file
     itself."""
     if "\0" in text or is_expanded(text):
         return False
@@ -145,8 +145,8 @@ class ProgramAnswer:
         )
 
     def matches_file(self, data: bytes) -> bool:
-        """Whether stdout is a file with these bytes, behind noise and blank lines and before a line
-        end (CMD-06)."""
+        """Return whether stdout is a file with these bytes, behind noise and blank lines and before
+        a line end (CMD-06)."""
         ends = (data, data + b"\n", data + b"\r\n")
         return bool(self.raw) and any(self.raw[cut:] in ends for cut in _cuts(self.raw))
 
@@ -237,7 +237,7 @@ class ProgramAnswer:
 
 
 def _cuts(raw: bytes) -> list[int]:
-    """The places before which nothing but noise and blank lines stands."""
+    """Return the places before which nothing but noise and blank lines stands."""
     cuts = [0]
     while len(cuts) <= _SKIPS and (skip := _SKIPPED.match(raw, cuts[-1])):
         cuts.append(skip.end())
@@ -259,12 +259,13 @@ def note_exists(path: str, *, leftover: str | None = None) -> NoteExists:
 
 
 def is_same_path(path: str, other: str) -> bool:
-    """Whether two paths are the same in NFC."""
+    """Return whether two paths are the same in NFC."""
     return unicodedata.normalize("NFC", path) == unicodedata.normalize("NFC", other)
 
 
 def is_numbered_sibling(made: str, target: str) -> bool:
-    """Whether `made` is `Note 1.md` for `Note.md`, which the app writes if the name is taken."""
+    """Return whether `made` is `Note 1.md` for `Note.md`, which the app writes if the name is
+    taken."""
     stem, dot, extension = target.rpartition(".")
     return (
         re.fullmatch(rf"{re.escape(stem)} \d+{dot}{extension}", unicodedata.normalize("NFC", made))

@@ -11,10 +11,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PureWindowsPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from obsidian_mcp.errors import AppCommandFailed, AppError, OperationTimeout, PermissionDenied
 
@@ -37,8 +36,7 @@ INSTALL_HINT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ProgramResult:
+class ProgramResult(NamedTuple):
     """Output and exit status of a finished run."""
 
     stdout: bytes
@@ -47,8 +45,7 @@ class ProgramResult:
     """Exit status; negative for a signal (POSIX)."""
 
 
-@dataclass(frozen=True, slots=True)
-class ObsidianProgram:
+class ObsidianProgram(NamedTuple):
     """The command that starts the program, and the environment that it gets."""
 
     command: tuple[str, ...]
@@ -291,8 +288,8 @@ def _split_command(
 
 
 def _candidates(platform: str, environment: Mapping[str, str]) -> Iterator[str]:
-    """Where the command may be, best first: what the app registers itself, then PATH, then the
-    app's own folder."""
+    """Yield where the command may be, best first: what the app registers itself, then PATH, then
+    the app's own folder."""
     if platform == "win32":
         yield from _on_path("Obsidian.com", platform, environment)
         for variable, below in (

@@ -121,7 +121,7 @@ def _client(url: str, key: str, timeout: float, *, trust_env: bool = True) -> ht
 
 
 def _decode(response: httpx.Response) -> Any:
-    """The JSON of an answer; None where it is none."""
+    """Return the JSON of an answer; None where it is none."""
     try:
         return response.json()
     except ValueError:
@@ -129,8 +129,8 @@ def _decode(response: httpx.Response) -> Any:
 
 
 def _own_words(answer: Any) -> str | None:
-    """What an error says, as OpenAI and Ollama write it; None where it says nothing in the usual
-    place."""
+    """Return what an error says, as OpenAI and Ollama write it; None where it says nothing in the
+    usual place."""
     error = answer.get("error") if isinstance(answer, dict) else None
     message = error.get("message") if isinstance(error, dict) else error
     return message if isinstance(message, str) else None

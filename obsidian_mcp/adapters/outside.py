@@ -88,8 +88,8 @@ def _parts_below(real: Path, place: Path) -> tuple[str, ...] | None:
 
 
 def _is_listed(root: Path, parts: Sequence[str]) -> bool:
-    """Whether each folder lists the next part by just this name: a disk may find a file by others,
-    too (NAME-15). Names that begin with a dot are no part of a vault (NAME-02)."""
+    """Return whether each folder lists the next part by just this name: a disk may find a file by
+    others, too (NAME-15). Names that begin with a dot are no part of a vault (NAME-02)."""
     folder = root
     for part in parts:
         if (

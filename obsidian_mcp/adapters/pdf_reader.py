@@ -159,7 +159,7 @@ class PdfReader:
 
 
 def _missing_reason() -> str:
-    """Why no PDF can be read; empty if they can."""
+    """Return why no PDF can be read; empty if they can."""
     from .helper_process import can_start
 
     if not can_start():

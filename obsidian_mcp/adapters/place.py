@@ -184,7 +184,7 @@ _NO_LINK = 4390
 
 
 def leads_elsewhere(facts: os.stat_result) -> bool:
-    """Whether a file is a symbolic link or a junction.
+    """Return whether a file is a symbolic link or a junction.
 
     Windows and Python take a junction for a folder.
     """
@@ -192,7 +192,7 @@ def leads_elsewhere(facts: os.stat_result) -> bool:
 
 
 def is_link(path: str) -> bool:
-    """Whether a symbolic link or a junction has this path."""
+    """Return whether a symbolic link or a junction has this path."""
     with contextlib.suppress(OSError, ValueError):
         try:
             return bool(os.readlink(path))  # of Windows' answers the quickest
@@ -250,7 +250,8 @@ class DiskPlace(NamedTuple):
             raise
 
     def exists(self) -> bool:
-        """Whether a file or folder exists here. Raises: OSError if that cannot be determined."""
+        """Return whether a file or folder exists here. Raises: OSError if that cannot be
+        determined."""
         try:
             self.facts()
         except OSError as error:

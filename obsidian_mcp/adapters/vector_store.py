@@ -201,7 +201,7 @@ def _open_file(file: Path) -> sqlite3.Connection:
 
 
 def _is_damage(error: Exception) -> bool:
-    """Whether the file itself is at fault; else it is busy, full, read-only, or closed."""
+    """Return whether the file itself is at fault; else it is busy, full, read-only, or closed."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
         sqlite3.SQLITE_CORRUPT,
         sqlite3.SQLITE_NOTADB,

@@ -333,8 +333,8 @@ _losses = _Losses()
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Whether a message is no error of watchdog's about an event that it held back until it was
-    stopped."""
+    """Return whether a message is no error of watchdog's about an event that it held back until it
+    was stopped."""
     return "when the thread is inactive" not in record.getMessage()
 
 

@@ -122,7 +122,8 @@ def person_text(value: Any, key: str = "") -> str:
 
 
 def _size_text(count: int) -> str:
-    """A number of bytes with the unit in which it has at most three digits before the point."""
+    """Return a number of bytes with the unit in which it has at most three digits before the
+    point."""
     if count < 1000:
         return f"{count} bytes"
     amount, unit = float(count), ""
@@ -134,7 +135,7 @@ def _size_text(count: int) -> str:
 
 
 def _local_time(text: str) -> str:
-    """A moment of UTC as the local time; any other text as it is."""
+    """Return a moment of UTC as the local time; any other text as it is."""
     from datetime import datetime
 
     from obsidian_mcp.core.calendar import clock, iso

@@ -49,7 +49,7 @@ def print_completions(environment: Mapping[str, str]) -> int:
 
 
 def _split(line: str, shell: str) -> list[str]:
-    """The words of a line as the shell reads it; a quote may still be open. In PowerShell a
+    """Return the words of a line as the shell reads it; a quote may still be open. In PowerShell a
     backslash is a letter."""
     words = shlex.shlex(line, posix=True)
     words.whitespace_split, words.commenters = True, ""
@@ -89,7 +89,7 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
 
 
 def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
-    """The commands below a group; below none also the groups."""
+    """Yield the commands below a group; below none also the groups."""
     name_by_word = {
         name.removeprefix(group).partition(" ")[0]: name
         for name in grammar.names()
@@ -132,8 +132,8 @@ def _forms(command: Subcommand, typed: str) -> Iterator[tuple[str, str]]:
 
 
 def _values(argument: CommandArgument, typed: str, options: Options) -> Iterator[tuple[str, str]]:
-    """The values of an argument that begin with what is typed: its choices, clients, or names of
-    the vault."""
+    """Yield the values of an argument that begin with what is typed: its choices, clients, or names
+    of the vault."""
     choices: Sequence[str] = argument.choices
     if argument.completes == "client":
         from obsidian_mcp.setup.clients import CLIENTS

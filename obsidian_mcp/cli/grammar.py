@@ -144,7 +144,7 @@ def _table(name: str = "commands.json") -> Mapping[str, Any]:
 
 @cache
 def _tools() -> Mapping[str, ToolEntry]:
-    """The tools by their commands."""
+    """Return the tools by their commands."""
     from obsidian_mcp.tools import offer
 
     return {entry.command: entry for entry in offer.table().tools.values() if entry.command}
@@ -216,8 +216,8 @@ def _arguments(
     *,
     is_checked: bool = True,
 ) -> Iterator[tuple[str, CommandArgument]]:
-    """The arguments that schemas describe; a schema may be the name of a shared one, or add to that
-    in `above`."""
+    """Yield the arguments that schemas describe; a schema may be the name of a shared one, or add
+    to that in `above`."""
     table = _table()
     for name, described in properties.items():
         schema = (
@@ -345,8 +345,8 @@ def slots(command: Subcommand, reading: Reading) -> list[str]:
 
 
 def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
-    """The values of the words in their places; a list takes all but those of the places behind
-    it."""
+    """Return the values of the words in their places; a list takes all but those of the places
+    behind it."""
     words, open_slots = list(reading.placed), slots(command, reading)
     placed: dict[str, Any] = {}
     for number, name in enumerate(open_slots):
@@ -368,7 +368,7 @@ def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
 
 
 def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> Any:
-    """A value in its type. Raises: InvalidArguments."""
+    """Return a value in its type. Raises: InvalidArguments."""
     if not argument.is_checked or isinstance(value, bool):
         return value
     if isinstance(value, list):

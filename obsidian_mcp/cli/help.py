@@ -53,8 +53,8 @@ def group_help(group: str) -> str:
 
 
 def _commands(group: str = "") -> Iterable[tuple[str, str]]:
-    """The commands with the first sentence of each; without a group those of the program, groups
-    among them."""
+    """Return the commands with the first sentence of each; without a group those of the program,
+    groups among them."""
     texts: dict[str, str] = {}
     for name in grammar.names():
         first, _, second = name.partition(" ")

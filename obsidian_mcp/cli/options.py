@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.config import Config, Immutable
+from obsidian_mcp.config import CommandOptions, Config
 
 if TYPE_CHECKING:
-    from typing import Final
+    from typing import Any, Final
 
     from obsidian_mcp.app import App
 
@@ -16,26 +16,14 @@ INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
 
 
-class Options(Immutable):
-    def __init__(
-        self,
-        vaults: tuple[str, ...] = (),
-        *,
-        read_only: bool = False,
-        backend: str = "",
-        allow_eval: bool = False,
-        tools: str = "",
-        scope: str = "",
-        key: str = "",
-    ) -> None:
+class Options(CommandOptions):
+    """The options of one command line, from which the configuration and the App are made."""
+
+    def __init__(self, vaults: tuple[str, ...] = (), **values: Any) -> None:
+        """`values` are the arguments of CommandOptions by name."""
+        super().__init__(**values)
         self.vaults: Final = vaults
         """Folders, or names of vaults that the Obsidian app knows."""
-        self.read_only: Final = read_only
-        self.backend: Final = backend
-        self.allow_eval: Final = allow_eval
-        self.tools: Final = tools
-        self.scope: Final = scope
-        self.key: Final = key
 
     def with_vaults(self, vaults: tuple[str, ...]) -> Options:
         """These options with vaults named behind the command, which count before the others."""
@@ -56,21 +44,21 @@ class Options(Immutable):
         ]
 
     def config(self) -> Config:
-        """The configuration of this process. Raises: InvalidArguments."""
-        settings = Config(**vars(self))
+        """Return the configuration of this process. Raises: InvalidArguments."""
+        settings = Config(self.vaults, options=self)
         return settings.replace(
             named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults)
         )
 
     def app(self, vaults: tuple[str, ...] = ()) -> App:
-        """The App for one command, which closes it."""
+        """Return the App for one command, which closes it."""
         from obsidian_mcp import compose
 
         return compose.build(self.with_vaults(vaults).config())
 
 
 def _folder(named: str, settings: Config) -> str:
-    """The folder of a vault that is named by its folder, by the name of a folder of the
+    """Return the folder of a vault that is named by its folder, by the name of a folder of the
     configuration, or by the name that the Obsidian app shows (CLI-04)."""
     # loading pathlib takes 3 ms
     if not named or os.path.exists(named) or os.sep in os.path.normpath(named):  # noqa: PTH110

@@ -43,7 +43,7 @@ def _format(data: Mapping[str, Any], form: str, offset: int) -> str:
 
 
 def remarks(data: Mapping[str, Any]) -> str:
-    """How many rows there are, and every warning; one a line."""
+    """Return how many rows there are, and every warning; one a line."""
     lines = []
     for answer in data.get("blocks", [data]):
         if "total" in answer:
@@ -61,8 +61,8 @@ def remarks(data: Mapping[str, Any]) -> str:
 def _split_groups(
     data: Mapping[str, Any], offset: int
 ) -> Iterator[tuple[Mapping[str, Any], TableRows]]:
-    """Each group that has rows on the page, with these; the whole answer, without a key, where
-    there are none."""
+    """Yield each group that has rows on the page, with these; the whole answer, without a key,
+    where there are none."""
     if not data.get("groups") or not data["rows"]:
         yield data, data["rows"]
         return

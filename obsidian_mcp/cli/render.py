@@ -31,8 +31,8 @@ class Screen(NamedTuple):
 def listing(
     result: Hits | Grouped, query: str, on: Screen | None, *, paths_only: bool = False
 ) -> str:
-    """The files and their lines; `on` None is no terminal. `paths_only`: without what they were
-    sorted by."""
+    """Return the files and their lines; `on` None is no terminal. `paths_only`: without what they
+    were sorted by."""
     paint = _Paint(on, _read_words(query), paths_only)
     if isinstance(result, Hits):
         return _format_hits(result.hits, paint)
@@ -46,8 +46,8 @@ def listing(
 
 
 def remarks(result: Hits | Grouped, offset: int, *, in_one: bool = False) -> str:
-    """How many there are, how they were found, and how to see more; one a line. `in_one`: lines of
-    one note."""
+    """Return how many there are, how they were found, and how to see more; one a line. `in_one`:
+    lines of one note."""
     hits = (
         result.hits
         if isinstance(result, Hits)
@@ -115,7 +115,8 @@ class _Paint(NamedTuple):
         return self._mark(*self.fit(text, marks, indent), "")
 
     def fit(self, text: str, marks: Marks, indent: int = 0) -> tuple[str, Marks]:
-        """The part of a line that the terminal has columns for, with the first mark in it."""
+        """Return the part of a line that the terminal has columns for, with the first mark in
+        it."""
         if self.screen is None:
             return text, marks
         return fit_columns(text, marks, max(self.screen.columns, NARROWEST) - indent)
@@ -139,7 +140,7 @@ def _add_colour(text: str, colour: str) -> str:
 
 
 def _read_words(query: str) -> list[str]:
-    """The words and phrases that a query looks for in paths, among other places."""
+    """Return the words and phrases that a query looks for in paths, among other places."""
     try:
         return [fold(text) for text in _texts(parse(query)) if text]
     except QueryInvalid:  # the app reads what this program does not

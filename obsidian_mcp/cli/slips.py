@@ -37,8 +37,8 @@ def _see(command: str) -> str:
 
 
 def _nearest_hint(name: str, names: Sequence[str]) -> str:
-    """A sentence with the names that are nearest to one that is not known; empty where none is
-    near."""
+    """Return a sentence with the names that are nearest to one that is not known; empty where none
+    is near."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, names)

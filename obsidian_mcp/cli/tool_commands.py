@@ -126,7 +126,7 @@ def _check_empty(tool: Tool, arguments: Mapping[str, Any]) -> None:
 
 
 def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
-    """What `KEY=VALUE` says; KEY= removes the property. Raises: InvalidArguments."""
+    """Return what `KEY=VALUE` says; KEY= removes the property. Raises: InvalidArguments."""
     from obsidian_mcp.tools.arguments import read_json
 
     values: dict[str, Any] = {}

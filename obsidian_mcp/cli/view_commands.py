@@ -129,8 +129,8 @@ def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
 
 
 def _write_page(page: str, name: str, output: str) -> Path:
-    """The file that holds the page: the one that was named, else a new one that only the user can
-    read."""
+    """Return the file that holds the page: the one that was named, else a new one that only the
+    user can read."""
     if output and not output.lower().endswith(ENDINGS):
         raise InvalidArguments(
             f"--output names '{output}'; give a file that ends in .html.", argument="output"

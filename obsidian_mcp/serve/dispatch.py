@@ -166,11 +166,11 @@ class Dispatcher(ABC):
 
     @abstractmethod
     def list_can_change(self) -> bool:
-        """Whether the list of tools depends on more than how this process was started."""
+        """Return whether the list of tools depends on more than how this process was started."""
 
     @abstractmethod
     def writes(self, message: object) -> bool:
-        """Whether a request calls one of the tools to change a vault (TOOL-15)."""
+        """Return whether a request calls one of the tools to change a vault (TOOL-15)."""
 
     # --- how it is told
 
@@ -201,14 +201,14 @@ class Dispatcher(ABC):
         return _peer(MODERN_VERSIONS[-1], meta.get(CLIENT_KEY), meta.get(CAPABILITIES_KEY))
 
     def serves(self, message: Message) -> bool:
-        """Whether `answer_message` answers a request of a peer; the SDK serves any other."""
+        """Return whether `answer_message` answers a request of a peer; the SDK serves any other."""
         return message["method"] in _ANSWERED and "inputResponses" not in (
             message.get("params") or {}
         )
 
     def waits(self, message: Message) -> bool:
-        """Whether the answer to a request that it serves can take its time, and so a thread of its
-        own."""
+        """Return whether the answer to a request that it serves can take its time, and so a thread
+        of its own."""
         return bool(message["method"] == "tools/call")
 
     def answer_message(self, message: Message, peer: Peer) -> bytes | None:
@@ -313,7 +313,7 @@ def progress_token(message: Message) -> RequestId | None:
 
 
 def is_modern(message: Message, introduced: Peer | None) -> bool:
-    """Whether a request is written in the era in which each says who sent it.
+    """Return whether a request is written in the era in which each says who sent it.
 
     `initialize` is of the other one, and so is what an introduced client sends, unless it names a
     revision without a handshake.
@@ -368,7 +368,7 @@ _SHAPES: Final[Mapping[str, jsonrpc.Shape]] = {
 
 
 def _caching_hint(can_change: bool) -> dict[str, Any]:
-    """How long a client may keep a list."""
+    """Return how long a client may keep a list."""
     return {"ttlMs": CHANGING_MS if can_change else CONSTANT_MS, "cacheScope": "private"}
 
 

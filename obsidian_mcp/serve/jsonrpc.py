@@ -328,8 +328,8 @@ _UNSOUND_ANSWER: Final = (
 
 
 def _id_in(line: bytes) -> RequestId | None:
-    """The id of a request that is JSON but for `NaN`, half of a character or its depth: its client
-    would wait."""
+    """Return the id of a request that is JSON but for `NaN`, half of a character or its depth: its
+    client would wait."""
     try:
         value = json.loads(line)
     except (ValueError, RecursionError):

@@ -44,22 +44,22 @@ class McpClient:
     """Member of an entry that holds environment variables."""
 
     def files(self, system: System) -> tuple[Path, ...]:
-        """Where the file may be, likeliest first. A place counts if its folder exists; the last one
-        is the default."""
+        """Return where the file may be, likeliest first. A place counts if its folder exists; the
+        last one is the default."""
         if "files" not in self.by_platform:
             return _claude_desktop(system)
         return tuple(_expand(path, system) for path in self._select("files", system))
 
     def next_step(self, system: System) -> str:
-        """What a person must do before the client uses the entry."""
+        """Return what a person must do before the client uses the entry."""
         return str(self._select("next_step", system))
 
     def _select(self, key: str, system: System) -> Any:
         return self.by_platform.get(f"{key}_{system.platform}", self.by_platform[key])
 
     def file(self, system: System) -> Path:
-        """The configuration file to write: the first that exists, else the first whose folder
-        does."""
+        """Return the configuration file to write: the first that exists, else the first whose
+        folder does."""
         places = self.files(system)
         return next(
             (place for place in places if place.exists()),
@@ -67,19 +67,19 @@ class McpClient:
         )
 
     def is_present(self, system: System) -> bool:
-        """Whether there are signs of the client on this computer."""
+        """Return whether there are signs of the client on this computer."""
         return any(
             place.exists() or _own_folder(place, system).is_dir() for place in self.files(system)
         )
 
     def entry(self, name: str, command: str, arguments: tuple[str, ...]) -> dict[str, Any]:
-        """What the file says about a server; the members of `first` are not in it."""
+        """Return what the file says about a server; the members of `first` are not in it."""
         return {**self.fixed, **self.shape(name, command, list(arguments))}
 
 
 def _own_folder(place: Path, system: System) -> Path:
-    """The folder that only this client makes. The home itself proves nothing; a package is there
-    before its files."""
+    """Return the folder that only this client makes. The home itself proves nothing; a package is
+    there before its files."""
     package = next((folder for folder in place.parents if folder.name.startswith("Claude_")), None)
     return place if place.parent == system.home else package or place.parent
 
@@ -120,14 +120,14 @@ _CLAUDE_PROGRAM = {
 
 
 def is_claude(path: str, platform: str) -> bool:
-    """Whether the executable at `path` is Claude Desktop's."""
+    """Return whether the executable at `path` is Claude Desktop's."""
     pattern = _CLAUDE_PROGRAM.get(platform)
     return pattern is not None and pattern.search(path) is not None
 
 
 def is_claude_running(platform: str) -> bool:
-    """Whether Claude Desktop runs: while it does, it writes its own copy of its configuration file
-    back (INST-08)."""
+    """Return whether Claude Desktop runs: while it does, it writes its own copy of its
+    configuration file back (INST-08)."""
     return any(is_claude(program, platform) for program in computer.running_programs())
 
 

@@ -24,7 +24,7 @@ class Broken(Exception):
 
 
 def servers(client: McpClient, text: str) -> dict[str, ServerEntry]:
-    """Every server in the file by name. Raises: Broken."""
+    """Return every server in the file by name. Raises: Broken."""
     entries = _parse(client, text).get(client.key)
     if entries is None:
         return {}
@@ -64,7 +64,7 @@ def write(
 
 
 def erase(client: McpClient, text: str, name: str) -> str:
-    """The text without the entry; nothing else differs. Raises: Broken."""
+    """Return the text without the entry; nothing else differs. Raises: Broken."""
     before = _parse(client, text)
     if name not in servers(client, text):
         return text
@@ -197,7 +197,8 @@ def without_table(text: str, key: str, name: str) -> str:
 
 
 def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
-    """Whether a text holds what is expected; an empty table under `key` may be there or not."""
+    """Return whether a text holds what is expected; an empty table under `key` may be there or
+    not."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -206,8 +207,8 @@ def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
 
 
 def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
-    """The lines of `after`: those above a change to `before`, the changed ones with its line ends,
-    those below."""
+    """Return the lines of `after`: those above a change to `before`, the changed ones with its line
+    ends, those below."""
     old, new = split_lines(before), split_lines(after)
     above, below = common_ends(old, new)
     end = len(new) - below

@@ -101,7 +101,7 @@ def delete(before: ConfigFile) -> None:
 
 
 def backups(path: Path) -> list[Path]:
-    """The backups that this program made of a file, newest first."""
+    """Return the backups that this program made of a file, newest first."""
     try:
         beside = [entry for entry in path.parent.iterdir() if entry.name.startswith(path.name)]
     except OSError:
@@ -112,8 +112,8 @@ def backups(path: Path) -> list[Path]:
 
 
 def _back_up(path: Path, data: bytes) -> Path:
-    """A copy beside the file, readable by no one who could not read the file: it may hold keys of
-    other servers."""
+    """Return a copy beside the file, readable by no one who could not read the file: it may hold
+    keys of other servers."""
     # a name for people, in their own time
     stem = f"{path.name}.obsidian-mcp-{datetime.now():%Y%m%d-%H%M%S}"  # noqa: DTZ005
     for number in itertools.count(1):

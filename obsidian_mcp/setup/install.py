@@ -195,8 +195,8 @@ def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
 def _text_before(
     client: McpClient, text: str, name: str, entry: ServerEntry, backups: Sequence[Path]
 ) -> str | None:
-    """The backup that installing this entry would turn into the present text; None where there is
-    none."""
+    """Return the backup that installing this entry would turn into the present text; None where
+    there is none."""
     for path in backups:
         try:
             backup = files.read_config_file(path).text

@@ -83,8 +83,8 @@ def command_line(
 
 
 def is_ours(command: str, arguments: list[str]) -> bool:
-    """Whether a command starts this program, however installed; `uvx obsidian-mcp` without an
-    origin is another one."""
+    """Return whether a command starts this program, however installed; `uvx obsidian-mcp` without
+    an origin is another one."""
     stem = PurePath(command.replace("\\", "/")).name.lower().removesuffix(".exe")
     if stem in (NAME, DISTRIBUTION):
         return True
@@ -177,15 +177,15 @@ def uninstall_command(system: System, running: Running, *, dry_run: bool = False
 
 
 def link_path(system: System, running: Running) -> Path:
-    """Where the link is: `~/.local/bin`, on Windows the folder of console scripts."""
+    """Return where the link is: `~/.local/bin`, on Windows the folder of console scripts."""
     if system.platform == "win32":
         return Path(running.scripts) / f"{NAME_OF_LINK}.exe"
     return system.home / ".local/bin" / NAME_OF_LINK
 
 
 def is_our_link(path: Path) -> bool:
-    """Whether a file is this program under another name: a link to it, or on Windows a copy of
-    it."""
+    """Return whether a file is this program under another name: a link to it, or on Windows a copy
+    of it."""
     resolved = Path(os.path.realpath(path))
     if resolved.stem.lower() == NAME:
         return path.exists() or path.is_symlink()

@@ -35,8 +35,8 @@ class System:
         return cls(sys.platform, home, os.environ)
 
     def folder(self, variable: str, default: str) -> Path:
-        """The folder that a variable names, or `default` below the home. A relative one does not
-        count (XDG)."""
+        """Return the folder that a variable names, or `default` below the home. A relative one does
+        not count (XDG)."""
         named = Path(self.environ.get(variable, ""))
         return named if named.is_absolute() else self.home / default
 
@@ -62,8 +62,8 @@ class KnownVault(NamedTuple):
 
 
 def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
-    """Every vault of the first registry there is, those that can be used first, then open ones,
-    then the last used."""
+    """Return every vault of the first registry there is, those that can be used first, then open
+    ones, then the last used."""
     for rows in filter(None, computer.registries(app_folders)):
         paths = [Path(row.path) for row in rows]
         vaults = [
@@ -77,7 +77,7 @@ def known_vaults(app_folders: Iterable[Path]) -> list[KnownVault]:
 
 
 def problem_of(folder: Path) -> str:
-    """Why a folder cannot serve as a vault, in a few words; "" when it can."""
+    """Return why a folder cannot serve as a vault, in a few words; "" when it can."""
     try:
         with os.scandir(folder) as listing:
             next(listing, None)

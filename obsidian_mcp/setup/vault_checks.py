@@ -28,8 +28,8 @@ WATCH_SECONDS = 5.0
 
 
 def vaults(config: Config, system: System) -> Iterator[Finding]:
-    """The vaults that are configured, that the app knows, or else that clients' entries name; each
-    opened as a server opens it (DOC-02)."""
+    """Yield the vaults that are configured, that the app knows, or else that clients' entries name;
+    each opened as a server opens it (DOC-02)."""
     paths = [
         path.absolute() for path in config.vaults or computer.registered_vaults(config.app_folders)
     ]
@@ -117,8 +117,8 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
 
 
 def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
-    """What the patterns of a policy match in a vault: what they hide, or what alone may be read or
-    changed (DOC-06)."""
+    """Yield what the patterns of a policy match in a vault: what they hide, or what alone may be
+    read or changed (DOC-06)."""
     rules = {
         "Hidden": vault.policy.hidden,
         "To read": vault.policy.read,
@@ -155,8 +155,8 @@ def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
 
 
 def check_watching(config: Config) -> Iterator[Finding]:
-    """Whether changes by other programs are reported: tried in a folder of our own, then judged for
-    each vault."""
+    """Yield whether changes by other programs are reported: tried in a folder of our own, then
+    judged for each vault."""
     if not config.watch:
         yield Finding(
             "Watching", "note", "OBSIDIAN_MCP_WATCH=0: changes are found by scans at each call."

@@ -1,5 +1,9 @@
 """Advice to call tools, in errors and remarks, without those that the client cannot call
-(specs/tools.md TOOL-27)."""
+(specs/tools.md TOOL-27).
+
+The core writes its advice as if every tool were there. A profile or `--read-only` may have left the
+tool out, and a model that is sent to a tool which it does not have tries it all the same.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import re
 from .offer import PREFIX, Offer, table
 
 _TOOL_NAMES = re.compile(rf"\b{PREFIX}[a-z_]+(?: or {PREFIX}[a-z_]+)*")
+"""The name of a tool, or several that do as well: `obsidian_read_note or obsidian_search`."""
 
 
 def usable_advice(offer: Offer, message: str) -> str:
@@ -29,7 +34,7 @@ def usable_advice(offer: Offer, message: str) -> str:
         return " or ".join(name for name in names if name in listed or name.startswith(PREFIX))
 
     first, *clauses = re.split(r"(?<=[.;]) ", message)
-    kept = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
+    usable = [clause for clause in clauses if all(map(usable_names, _TOOL_NAMES.finditer(clause)))]
     return re.sub(
-        ";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in kept)])
+        ";$", ".", " ".join([first, *(_TOOL_NAMES.sub(usable_names, clause) for clause in usable)])
     )

@@ -1,4 +1,9 @@
-"""What only the running app can do."""
+"""What only the running app can do: show a note, run a command, and tell of Sync, of plugins and of
+the versions that it keeps.
+
+These tools are offered only where the app's own command is there (`needs_app`). Everything else
+works on the files, with the app open or closed.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +117,7 @@ def app_command(
 
 
 def _path(vault: Vault, name: str) -> VaultPath:
-    """The file that is meant, also one that is not there any more, of which the app has
+    """Return the file that is meant, also one that is not there any more, of which the app has
     versions."""
     try:
         return vault.find(name).path

@@ -110,7 +110,7 @@ def attachments(
 
 
 def _list_embeds(vault: Vault, note: str) -> tuple[list[Attachment], list[str] | None, str | None]:
-    """What a note embeds, and what it links to that is no note."""
+    """Return what a note embeds, and what it links to that is no note."""
     outgoing = vault.graph.outgoing_links(vault.find(note).path)
     embedded, missing = [], []
     for reference in outgoing.value:
@@ -292,8 +292,8 @@ def add_attachment(
 
 
 def _displacement_warnings(vault: Vault, path: VaultPath) -> list[str]:
-    """A warning with the files whose links lead to a new file and no longer to another one of its
-    name (RENAME-04)."""
+    """Return a warning with the files whose links lead to a new file and no longer to another one
+    of its name (RENAME-04)."""
     if not vault.catalog.find_by_name(path.rpartition("/")[2]):
         return []
     links = plan_displacement(vault, path)
@@ -316,7 +316,7 @@ def _decode(data: str) -> bytes:
 
 
 def _target(vault: Vault, name: str, note: str) -> VaultPath:
-    """Where the settings of the app put a new attachment (semantics 6.2)."""
+    """Return where the settings of the app put a new attachment (semantics 6.2)."""
     path = vault.catalog.parse(name)
     folder, _, own = path.rpartition("/")
     path = vault.catalog.parse(f"{folder}/{heading_for_link(own)}".removeprefix("/"))
@@ -337,8 +337,8 @@ def _target(vault: Vault, name: str, note: str) -> VaultPath:
 
 
 def _free(vault: Vault, path: VaultPath, content: bytes) -> tuple[VaultPath, FileEntry | None]:
-    """The path, or with a number where it is taken, as the app does; and the file that has these
-    very bytes."""
+    """Return the path, or with a number where it is taken, as the app does; and the file that has
+    these very bytes."""
     stem, dot, ending = path.rpartition(".")
     for number in range(COPIES):
         candidate = VaultPath(f"{stem} {number}{dot}{ending}") if number else path

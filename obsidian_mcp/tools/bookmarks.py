@@ -1,4 +1,8 @@
-"""The bookmarks of a vault."""
+"""The bookmarks of a vault: listed, added and removed.
+
+They lie in a file of the app, which the app rewrites while it runs. A change is therefore made from
+the file as it is at that moment, and repeated where it has changed meanwhile.
+"""
 
 from __future__ import annotations
 
@@ -116,8 +120,8 @@ def _write(before: bytes | None, body: str) -> Operation:
 
 
 def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]:
-    """The file without a bookmark named as it is listed, or as `add` takes it. Raises:
-    NoteNotFound, AmbiguousName."""
+    """Return the file without a bookmark, and the bookmark, named as it is listed, or as `add`
+    takes it. Raises: NoteNotFound, AmbiguousName."""
     try:
         return stored.remove(body, target, vault.policy)
     except NoteNotFound as missing:
@@ -129,7 +133,8 @@ def _remove(vault: Vault, body: str | None, target: str) -> tuple[str, Bookmark]
 
 
 def _bookmark(vault: Vault, target: str, title: str, group: str) -> Bookmark:
-    """What is to be bookmarked. Raises: NoteNotFound, AmbiguousName, SectionNotFound."""
+    """Return the bookmark that a target means. Raises: NoteNotFound, AmbiguousName,
+    SectionNotFound."""
     plain = target.strip()
     if plain.startswith(("http://", "https://")):
         return Bookmark("url", plain, title, group)

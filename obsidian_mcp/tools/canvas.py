@@ -1,4 +1,9 @@
-"""Canvases: read as an outline, and changed card by card."""
+"""Canvases: read as an outline, and changed card by card.
+
+A canvas is JSON with coordinates. An outline shows a model what a person sees (which card stands in
+which group, and what is linked to what), and operations on cards leave the rest of the file as it
+is, byte for byte (specs/canvas.md).
+"""
 
 from __future__ import annotations
 
@@ -113,6 +118,7 @@ def _render_outline(outlined: CanvasOutline) -> str:
 
 
 def _end(cards_by_id: Mapping[str, OutlinedCard], id_: str) -> str:
+    """Return one end of an edge: the card's id and how it begins."""
     card = cards_by_id.get(id_)
     return f"[{id_}] (missing)" if card is None else f"[{id_}] {cut_title(card)}".rstrip()
 
@@ -252,8 +258,11 @@ def _with_extension(name: str) -> str:
 
 
 PLACE = ("x", "y", "beside", "side", "group")
+"""Members of an operation that say where a card goes."""
 LOOK = ("width", "height", "color")
+"""Those that say how it looks."""
 _CONTENT = ("text", "file", "subpath", "url", "label")
+"""Those that say what it shows."""
 _KEYS = {
     "add": ("type", *_CONTENT, *PLACE, *LOOK, "cards"),
     "edit": ("card", *_CONTENT, *LOOK),
@@ -262,7 +271,9 @@ _KEYS = {
     "disconnect": ("from", "to"),
     "remove": ("card", "contents"),
 }
+"""The members that each operation takes beside `op`."""
 NUMBERS = ("x", "y", "width", "height")
+"""Members that are numbers, in pixels of the canvas; they may also come as text."""
 
 
 def _read_length(value: Any) -> float:
@@ -335,6 +346,8 @@ class _Given:
 
 
 def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edits.CanvasOperation:
+    """Return the operation that a call writes as JSON. Raises: InvalidArguments with its number;
+    NoteNotFound for a card's file."""
     members = _Given(number, raw)
     values = members.values
     size = (members.number_of("width"), members.number_of("height"))
@@ -372,7 +385,8 @@ def _operation(vault: Vault, number: int, raw: Mapping[str, Any]) -> canvas_edit
 
 
 def _content(vault: Vault, members: _Given) -> dict[str, str]:
-    """What a card shows; a file by its whole path. Raises: NoteNotFound."""
+    """Return what a card is to show; a file by its whole path, because the app resolves no short
+    names in a canvas. Raises: NoteNotFound."""
     content = {key: str(members.values[key]) for key in _CONTENT if key in members.values}
     if content.get("subpath"):
         content["subpath"] = "#" + content["subpath"].removeprefix("#")

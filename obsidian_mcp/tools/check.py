@@ -1,4 +1,8 @@
-"""The state of the whole vault in one call (specs/check.md)."""
+"""The state of the whole vault in one call (specs/check.md).
+
+Of all checks together an answer shows only the first findings of each, so that what is broken is
+not pushed out by a thousand orphans; `only` and `offset` page through one check.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Change a note's text in place."""
+"""Change a part of a note in place, and nothing else of it.
+
+An assistant that wrote the whole note anew would change bytes that nobody asked it to change. So an
+edit names what it changes (an exact text, a section, a block, an end of the note), is refused where
+that is not there once, and warns of what its author may not have meant, such as a heading that an
+open code block swallows (specs/edits.md).
+"""
 
 from __future__ import annotations
 
@@ -101,8 +107,8 @@ def edit_note(
 def _warnings(
     operation: EditOperation, before: str, after: str, heading: str, content: str
 ) -> list[str]:
-    """What the user may not have meant: the first of several headings, a block without its id, a
-    section's headings."""
+    """Return what the author of an edit may not have meant: that the first of several headings of
+    one name was taken, that a block has lost its id, or a section its headings."""
     block = heading.rpartition("#")[2].strip()
     if block.startswith(("^", "[^")):
         lost = f"The new text has no {block}: links to it lead nowhere now. Add it to keep them."
@@ -141,8 +147,8 @@ def _warnings(
 
 
 def _warn_of_swallowed_headings(before: str, after: str) -> list[str]:
-    """Say that headings are no headings any more, because added text leaves a code block or comment
-    open."""
+    """Return a warning where headings are no headings any more, because added text leaves a code
+    block or comment open."""
     headings_after = Counter(heading.text for heading in parser.parse(after).headings)
     gone = list(Counter(heading.text for heading in parser.parse(before).headings) - headings_after)
     named = name_first(gone, sections.SHOWN, write=repr)

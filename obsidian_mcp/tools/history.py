@@ -1,4 +1,8 @@
-"""What was changed through this program, and taking it back."""
+"""What was changed through this program, and taking it back.
+
+The journal (`adapters/journal.py`) has the old bytes of every change by any client. An undo is a
+change of its own, with a number, so that it can be undone, too.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,7 @@ from .paging import FILES_SHOWN, first_of, next_offset
 from .registry import tool
 
 FILES_OF_A_CHANGE = 20
+"""Files that a list of changes names of each."""
 FILE_STARTS = ("--- a/", "moved ", "binary ")
 """How the lines of the next file begin."""
 DIFF_BYTES = 4_096
@@ -151,7 +156,11 @@ def undo(
 
 
 def _disk_of(vault: Vault, name: str) -> tuple[str, bool]:
-    """A file on disk; of one that is gone its name, and that it may have been in any folder."""
+    """Return what a name means as the journal has it, a path on disk, and whether the file may have
+    been in any folder.
+
+    A file that is gone is in no list of the vault: only its name can be looked for then.
+    """
     written = name if name.lower().endswith(".md") else name + ".md"
     if (
         vault.catalog.path_of(written) == written != normal_form(written)

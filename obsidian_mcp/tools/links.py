@@ -1,4 +1,8 @@
-"""How notes hang together."""
+"""How notes hang together: links of a note, mentions without a link, similar notes, and questions
+about the whole graph of links.
+
+All are answered from the index, never from the files, but for the text of a line beside a link.
+"""
 
 from __future__ import annotations
 
@@ -193,6 +197,7 @@ class SimilarNotes:
 
 
 MOST_COMPARED = 200
+"""Similar notes of one answer: each is read, and compared word by word."""
 TEMPLATES_AMONG = 20
 """Among the notes most alike: templates, which are left out, and the note itself."""
 

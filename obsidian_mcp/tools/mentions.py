@@ -1,4 +1,8 @@
-"""Make mentions of a note links to it."""
+"""Make mentions of a note links to it.
+
+A mention is one of the note's names in the text of another note. One stays as it is where a link
+would be read as something else, and the answer says where (LINK-31, LINK-32).
+"""
 
 from __future__ import annotations
 
@@ -34,6 +38,8 @@ class LinkedMentions(ChangedFiles):
 
 @dataclass(frozen=True, slots=True)
 class _Linking(PlannedChange):
+    """The planned change, with how many mentions it makes links."""
+
     linked: int = 0
     next_offset: int | None = None
 

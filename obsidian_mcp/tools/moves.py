@@ -1,5 +1,9 @@
 """Move and rename notes, attachments and folders; merge notes, and take parts of notes into notes
-of their own."""
+of their own.
+
+In each of these the links of the whole vault follow, in the same change: that is what a move by
+hand or by a shell loses (specs/rename.md, specs/composer.md).
+"""
 
 from __future__ import annotations
 

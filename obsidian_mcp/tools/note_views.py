@@ -1,4 +1,8 @@
-"""What a note holds and what is around it, in place of its text: views of obsidian_read_note."""
+"""What a note holds and what is around it, in place of its text: views of obsidian_read_note.
+
+They cost a model a hundredth of the text's tokens where the question is what a note is, not what it
+says.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,9 @@ T = TypeVar("T")
 MOST_AROUND = 10
 """Entries of each kind in the view context."""
 MENTIONS_COUNTED = 100
+"""Mentions of the note that the view context counts: more take longer than they say."""
 TASK_CHARACTERS = 200
+"""Of one task in the view context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,10 @@ class ReadNote:
 def view_structure(
     facts: partial[ReadNote], path: VaultPath, body: str, view: str, warnings: list[str]
 ) -> ReadNote:
-    """A note's structure, or that of all text cards of a canvas (TAG-11)."""
+    """Return a note's structure, or that of all text cards of a canvas (TAG-11).
+
+    `facts` makes the answer from what the view has; `warnings` gets what is left out.
+    """
     from obsidian_mcp.core.note.counts import count
 
     numbers = Lines(body)

@@ -1,4 +1,8 @@
-"""Create and delete notes."""
+"""Create and delete notes.
+
+A new note goes where the user's own settings put it, from a template if the call names one. A
+deleted one goes to the trash that the app would use (specs/names.md, specs/periodic.md).
+"""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ PUBLISHED: Final = os.path.join(FOLDER, "published.json")  # noqa: PTH118
 """What clients are told of each; read for the first list, as it takes 1 ms."""
 
 PREFIX: Final = "obsidian_"
+"""Begins the name of every tool: a client has tools of several servers in one list."""
 CONFIRM: Final = "confirm"
 """Argument of every writing tool that says a person has agreed; listed only where the policy asks
 for it."""
@@ -50,6 +51,7 @@ RESEARCH: Final = "research"
 """The profile in which the HTTP server offers the tools of deep research instead of all others
 (TOOL-25)."""
 CORE: Final = "search,read_note,list_files,create_note,edit_note,get_links"
+"""The profile for small models: what reading and writing cannot do without."""
 PROFILES: Final = {
     "core": CORE,
     "standard": f"{CORE},daily_note,list_tasks,update_task,edit_canvas,move_note,delete_note,"

@@ -1,4 +1,8 @@
-"""What a tool returns, and what of it is sent to a client."""
+"""What a tool returns, and what of it is sent to a client.
+
+A tool returns a record, a text or a picture. Each front shows that in its own way: MCP as blocks
+and a structured copy, HTTP dialects as JSON, the command line as text for a person.
+"""
 
 from __future__ import annotations
 
@@ -48,11 +52,12 @@ class Outcome:
     """What the tool returned, for a front that shows it in a way of its own."""
 
     def envelope(self) -> str:
-        """The contract's `{"success":true,"data":…}` as compact JSON."""
+        """Return the contract's `{"success":true,"data":…}` as compact JSON."""
         return json_codec.encode({"success": True, "data": self.data}, asdict).decode()
 
     def to_full_data(self) -> dict[str, Any]:
-        """The data, with the text of a document in it as `content`, or an image as `base64`."""
+        """Return the data, with the text of a document in it as `content`, or an image as
+        `base64`."""
         if self.picture is not None:
             return {
                 **self.data,
@@ -74,8 +79,8 @@ class Outcome:
         return {"success": True, "data": self.data} if self.enveloped else self.data
 
     def contents(self) -> list[str]:
-        """The text blocks for a model: envelope and document, or for tools without envelope what
-        they have to say."""
+        """Return the text blocks for a model: envelope and document, or for tools without envelope
+        what they have to say."""
         if self.enveloped:
             return [self.envelope()] if self.text is None else [self.envelope(), self.text]
         if self.text is None:
@@ -87,8 +92,8 @@ _SCALARS = frozenset((NoneType, bool, int, float, str))
 
 
 def to_plain_json(value: Any) -> Any:
-    """JSON types of a result: records become objects; a field that is None or `hits.NOT_SENT` is
-    left out."""
+    """Return a result in the types of JSON: records become objects; a field that is None or
+    `hits.NOT_SENT` is left out."""
     members = _members(value.__class__)
     if members is not None:
         return {
@@ -108,7 +113,8 @@ def to_plain_json(value: Any) -> Any:
 
 @cache
 def _members(kind: type) -> tuple[str, ...] | None:
-    """The fields of a dataclass or named tuple that are sent; None for anything else."""
+    """Return the names of the fields of a dataclass or named tuple that are sent; None for any
+    other class."""
     if not is_dataclass(kind):
         return getattr(kind, "_fields", None)
     return tuple(field.name for field in fields(kind) if field.metadata.get("sent", True))

@@ -28,9 +28,11 @@ VIEW_BYTES: Final = 9_500
 PAGE: Final = 40_000
 """Characters of a note in one answer: hosts cut or divert longer results."""
 DIFF_CHARACTERS: Final = 10_000
+"""Of a difference that a dry run shows."""
 SAMPLED_CHARACTERS: Final = 600
 """Differences of several files that are longer are shown as samples."""
 KINDS_SHOWN: Final = 20
+"""Kinds of changes, each with one line as a sample."""
 SAMPLE_CHARACTERS: Final = 60
 """Of a line in a sample, on both sides of what changes."""
 FILES_SHOWN: Final = 50
@@ -120,8 +122,11 @@ def cut_diff(diffs: Iterable[str], limit: int = DIFF_CHARACTERS) -> str:
 
 def shown_diff(diffs: Iterable[str], whole: int = SAMPLED_CHARACTERS) -> str:
     """Return what would change: the difference of one file; of several, if it has more than `whole`
-    characters, one line of each kind of change and how many lines of how many files change so. Two
-    lines change in one way where the same words take the place of the same."""
+    characters, one line of each kind of change and how many lines of how many files change so.
+
+    Two lines change in one way where the same words take the place of the same. A replacement in
+    500 notes is one line then, and a line that it should not have met stands apart.
+    """
     all_found = filter(None, diffs)
     if current_call.get().wants_all:
         return cut_diff(all_found)
@@ -338,7 +343,7 @@ def _without_given(diff: str, given_lines: Container[str], *, alone: bool) -> st
 
 
 def _is_given(line: str, given_lines: Container[str]) -> bool:
-    """Whether a line of a difference is one that is added and that the call brought."""
+    """Return whether a line of a difference is one that is added and that the call brought."""
     return line[0] == "+" and (not line[1:].strip() or line[1:].strip() in given_lines)
 
 

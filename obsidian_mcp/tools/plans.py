@@ -1,4 +1,9 @@
-"""Show a change before or after it is made, and make a planned one (specs/views.md, PLAN-…)."""
+"""Show a change before or after it is made, and make a planned one (specs/views.md, PLAN-…).
+
+A view shows the change to the user, who applies or undoes it by a button. The view then calls
+`plan_diff` and `apply_plan`, which are no tools for models (VIEW_TOOLS without a view of their
+own).
+"""
 
 from __future__ import annotations
 
@@ -27,6 +32,7 @@ should see."""
 HUNK_BYTES = 60_000
 """JSON of the changed lines of one file."""
 LINE_CHARACTERS = 4_000
+"""Of one changed line."""
 
 PlanId = Annotated[str, Argument(description="Plan, from obsidian_show_changes")]
 
@@ -75,7 +81,7 @@ def _plan(app: App, vault: Vault, name: str, arguments: dict[str, Any]) -> Plan 
 
 
 def _describe_file(file: FileChange, state: str, needs: str | None = None) -> dict[str, Any]:
-    """One file of a change, with what became of it: pending, applied or stale."""
+    """Return one file of a change, with what became of it: pending, applied or stale."""
     added, removed = file.counts()
     data = {"path": file.path, "to": file.to, "op": file.kind, "added": added, "removed": removed}
     data |= {"state": state, "needs": needs, "binary": None if file.is_text else True}
@@ -121,7 +127,7 @@ def _shown_change(vault: Vault, recorded: Recorded, cursor: int = 0) -> dict[str
 def _page(
     vault: Vault, head: dict[str, Any], shown: Iterable[dict[str, Any]], total: int, cursor: int
 ) -> dict[str, Any]:
-    """As many files as fit a page, and where the next one begins."""
+    """Return as many files as fit a page, and where the next one begins."""
     files = take_fitting_items(shown, PAGE_BYTES, least=1)
     following = cursor + len(files)
     more = {"cut": total - following, "cursor": following} if following < total else {}
@@ -129,7 +135,7 @@ def _page(
 
 
 def _summary(name: str, files: Sequence[FileChange]) -> str:
-    """What a change does, in a line."""
+    """Return what a change does, in a line."""
     moved = [file for file in files if file.kind == "move"]
     # another tool may change the other files in any way
     if len(moved) == 1 and name == "move_note":
@@ -172,7 +178,7 @@ def plan_diff(
 
 
 def lines_of(file: FileChange) -> dict[str, Any]:
-    """The changed lines of a file as a view shows them, as many as fit."""
+    """Return the changed lines of a file as a view shows them, as many as fit."""
     shown: list[dict[str, Any]] = []
     room = HUNK_BYTES
     for hunk, heading in file.hunks():

@@ -1,4 +1,9 @@
-"""Properties: the frontmatter of notes."""
+"""Properties, the frontmatter of notes: of one note, of the whole vault with their values, and set
+in many notes at once.
+
+Only the lines of a property that changes are written anew: a YAML library would rewrite the user's
+quotes, comments and order (specs/frontmatter.md).
+"""
 
 from __future__ import annotations
 
@@ -150,6 +155,8 @@ def set_properties(
 
 
 def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Properties:
+    """Return the values of one property with how many notes have each, the most frequent first; of
+    a value that is a list each of its entries."""
     property_uses = _values_of(vault, name)
     paths_by_value: dict[str, list[str]] = {}
     values: dict[str, Any] = {}
@@ -185,6 +192,8 @@ def _values_of(vault: Vault, name: str) -> IndexAnswer[tuple[PropertyValue, ...]
 
 
 def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properties:
+    """Return the value of one property in each note; without a name, all properties of the vault,
+    the most frequent first."""
     if name:
         property_uses = _values_of(vault, name)
         values = list(property_uses.value[offset : offset + limit])

@@ -1,4 +1,8 @@
-"""What the answer to a change says of notes whose properties the app cannot read (TOOL-38)."""
+"""What the answer to a change says of notes whose properties the app cannot read (TOOL-38).
+
+No query finds such a note by its properties any more, and nobody sees it before a person opens the
+note. So the answer to the change says it, while whoever wrote it can still mend it.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,9 @@ from obsidian_mcp.core.vault.operation import Create, Write
 MOST_NOTES = 200
 """Notes of one change whose properties are read."""
 NOTES_NAMED = 5
+"""Of one change of many notes, those whose fault is told; the others are counted."""
 _LINE = b"---"
+"""Begins and ends properties; behind it and a byte order mark, six bytes, there are none."""
 
 
 def warn_of_properties(operations: Iterable[Any]) -> list[str]:
@@ -55,8 +61,11 @@ def _may_have_properties(operation: Write | Create) -> bool:
 
 
 def _find_fault(operation: Write | Create) -> str | None:
-    """Return why the properties of a note cannot be read after a change, or that it has covered
-    such as no line ended."""
+    """Return why the properties of a note cannot be read after a change.
+
+    Text that was added above properties without an end hides their fault: what was wrong before is
+    told then.
+    """
     body, before = (Text.decode(data).body for data in (operation.after, operation.before))
     if is_plainly_sound(body) and is_plainly_sound(before):
         return None

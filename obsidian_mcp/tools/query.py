@@ -1,4 +1,8 @@
-"""Run queries: Bases, Dataview, Tasks."""
+"""Run queries: Bases, Dataview, Tasks.
+
+The three languages are evaluated on the files alone, without the app and its plugins. An answer is
+rows; what of rows, groups and summaries fits into it is decided here (QUERIES-06).
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from .registry import tool
 CELL = 2_000
 """Characters of a cell in a row or group that alone fills a page, and of a summary."""
 GROUPS = 200
+"""Groups of one answer."""
 WARNINGS = 20
 """Entries shown of other parts of an answer."""
 
@@ -83,7 +88,7 @@ def query(
 
 
 def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]:
-    """The answer as data; for a model as many rows as fit a page, and how to get more."""
+    """Return the answer as data; for a model as many rows as fit a page, and how to get more."""
     if isinstance(result, TaskPage):
         data: dict[str, Any] = to_plain_json(
             result if current_call.get().wants_all else shorten_page(result, page.offset)
@@ -113,8 +118,8 @@ def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]
 
 
 def _bound(data: dict[str, Any], offset: int) -> dict[str, Any]:
-    """An answer, or a group of one, with summaries and groups that fit a page; where some groups do
-    not, they begin with the one that row `offset` is in (QUERIES-06)."""
+    """Return an answer, or a group of one, with summaries and groups that fit a page; where some
+    groups do not, they begin with the one that row `offset` is in (QUERIES-06)."""
     data, summaries, groups = dict(data), data.get("summaries", {}), data.get("groups", [])
     if is_group := "key" in data:
         data["key"] = _shorten(data["key"])

@@ -1,5 +1,9 @@
 """Show the result of a query as a table, cards, a list or a board (specs/views.md VIEW-30 to
-VIEW-34)."""
+VIEW-34).
+
+A cell is sent with its type, `["date", "2026-11-28"]`, because a page shows a link, a date or a
+ticked box in another way than a text.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +29,14 @@ from .paging import VIEW_BYTES, json_size, take_fitting_items
 from .registry import VIEW_TOOLS, tool
 
 PAGE_ROWS = 50
+"""Rows of one page; the page asks for the next one as a person scrolls."""
 SORTED_ROWS = 10_000
 """Rows that are sorted or grouped; of a longer result the first ones."""
 CELL_CHARACTERS = 200
 CELL_ITEMS = 20
+"""Of a cell that is a list."""
+FRAME_BYTES = 500
+"""Of JSON in an answer beside its rows and columns."""
 TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 
@@ -74,7 +82,7 @@ def show_query(
         ]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
-    rows = take_fitting_items(rows, VIEW_BYTES - json_size(columns) - 500, least=1)
+    rows = take_fitting_items(rows, VIEW_BYTES - json_size(columns) - FRAME_BYTES, least=1)
     data: dict[str, Any] = {
         "view": "query",
         "vault": opened.name,
@@ -132,7 +140,8 @@ def _row(
 
 
 def _cell(vault: Vault, value: Any) -> list[Any] | None:
-    """A value with its type: text, number, bool, date, link, list or error."""
+    """Return a value with its type: text, number, bool, date, link, list or error; None for an
+    empty one."""
     match value:
         case None | "" | [] | {}:
             return None
@@ -157,7 +166,7 @@ def _shorten(text: str) -> str:
 
 
 def _label(cell: list[Any] | None) -> str:
-    """A cell as words."""
+    """Return a cell as words."""
     match cell:
         case ["list", items]:
             return ", ".join(map(_label, items))
@@ -169,7 +178,7 @@ def _label(cell: list[Any] | None) -> str:
 
 
 def _position(columns: list[dict[str, str]], column: str) -> int:
-    """Raises: InvalidArguments for an unknown column."""
+    """Return the number of a column, from 0. Raises: InvalidArguments for an unknown one."""
     ids = [entry["id"] for entry in columns]
     if column not in ids:
         raise InvalidArguments(
@@ -188,8 +197,8 @@ _ORDERS = {
 def _sort_rows(
     columns: list[dict[str, str]], rows: list[dict[str, Any]], sort: str, group: str
 ) -> list[dict[str, Any]]:
-    """The rows by the group's column first, and in a group by the column of `sort`; empty cells
-    last."""
+    """Return the rows by the group's column first, and in a group by the column of `sort`; empty
+    cells last."""
 
     def key(position: int, row: dict[str, Any]) -> tuple[int, float, str]:
         cell = row["cells"][position]
@@ -223,7 +232,7 @@ def _groups(
 
 
 def _groups_of_page(groups: list[tuple[str, int]], offset: int, count: int) -> list[dict[str, Any]]:
-    """The groups that a query itself makes, as far as their rows are on a page."""
+    """Return the groups that a query itself makes, as far as their rows are on a page."""
     page_groups, start = [], 0
     for label, size in groups:
         numbers = [

@@ -182,7 +182,8 @@ def _read_several(app: App, vault: Vault, names: list[str]) -> DocumentAnswer:
 
 
 def _random_note(vault: Vault, folder: str) -> FileEntry:
-    """A note at random, below a folder where one is given; what the user hides is left out."""
+    """Return a note at random, below a folder where one is given; what the user hides is left
+    out."""
     inside = vault.folders.find_folder(folder)
     prefix = name_key(inside) + "/" if inside else ""
     hidden = vault.hides()
@@ -212,7 +213,8 @@ def _line_number(digits: str) -> int:
 
 
 def _part(body: str, section: str, lines: str) -> Span:
-    """The section or the lines that were asked for. Raises: SectionNotFound, InvalidArguments."""
+    """Return the section or the lines that were asked for. Raises: SectionNotFound,
+    InvalidArguments."""
     if section and lines:
         raise InvalidArguments("Give section or lines, not both.", argument="lines")
     if section:

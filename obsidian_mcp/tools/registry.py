@@ -81,7 +81,7 @@ class Tool:
     """Whether another program registered it: no profile leaves it out, and it takes no CONFIRM."""
 
     def would_write(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a call with these arguments may change anything."""
+        """Return whether a call with these arguments may change anything."""
         return not self.read_only and arguments.get("dry_run") is not True
 
     def call(self, app: App, arguments: Mapping[str, Any]) -> Outcome:

@@ -1,4 +1,9 @@
-"""Replace text in many notes."""
+"""Replace text in many notes and cards of canvases, as one change.
+
+A text must match exactly, because a replacement that guesses changes what nobody meant. Where it is
+nowhere, the answer says which other spelling is. Regular expressions are JavaScript's, because that
+is what users and models know from the app.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The two tools of the profile `research`, in the shapes that hosts demand of them (specs/tools.md
-TOOL-25)."""
+TOOL-25).
+
+ChatGPT's deep research and company knowledge accept a server only if it has a `search` that returns
+`{results: [{id, title, url}]}` and a `fetch` that returns one document. These stand beside the
+vault's own tools, and replace them in this profile.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +30,7 @@ from .arguments import Argument
 from .registry import RESEARCH_TOOLS, tool
 
 MOST_FOUND = 50
+"""Notes of one search."""
 MOST_CHARACTERS = 100_000
 """Of one note: hosts refuse results of more than 150 000 characters, line ends and quotes
 escaped."""
@@ -86,7 +92,7 @@ def fetch(
 
 
 def _url(app: App, vault: Vault, path: VaultPath) -> str:
-    """Where a person can open the note: on the public site, without `.md`, or in the app."""
+    """Return where a person can open the note: on the public site, without `.md`, or in the app."""
     public = app.config.http.notes_url
     if not public:
         return uri.build(vault.name, path)

@@ -166,7 +166,7 @@ def _require(values: Mapping[str, Any], key: str) -> Any:
 
 
 def _check_operation(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The members of an operation, each of its type. Raises: InvalidArguments."""
+    """Return the members of an operation, each of its type. Raises: InvalidArguments."""
     values = {key: value for key, value in given.items() if value is not None}
     op = str(values.get("op"))
     if op not in _KEYS:

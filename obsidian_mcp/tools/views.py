@@ -1,4 +1,8 @@
-"""Show the links around a note, or a note itself, as an interactive view (specs/views.md)."""
+"""Show the links around a note, or a note itself, as an interactive view (specs/views.md).
+
+What the model sees of such a tool is its answer, which is also the data of the page. So it has at
+most VIEW_BYTES: a graph loses its farthest nodes, and a page asks for the text of a note itself.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +28,7 @@ from .registry import VIEW_TOOLS, tool
 # --- graph
 
 MOST_NODES = 150
+"""Of a graph, before it is cut to VIEW_BYTES: a person cannot tell more apart."""
 
 
 @tool(title="Show link graph", among=VIEW_TOOLS, view="graph")
@@ -62,6 +67,7 @@ def show_graph(
 # --- note
 
 EXCERPT_CHARACTERS = 1_000
+"""Of the text, which a host without views shows."""
 OUTLINE_BYTES = 3_000
 PROPERTIES_BYTES = 3_000
 HEADING_CHARACTERS = 200
@@ -154,7 +160,7 @@ def _note(vault: Vault, name: str) -> tuple[FileEntry, Note]:
 
 
 def _value(value: Any) -> tuple[str, Any]:
-    """A property's value as words, or a list of them."""
+    """Return a property's value with its type, as words or a list of them."""
     if isinstance(value, list):
         return "list", [_value(item)[1] for item in value]
     if value is None or isinstance(value, str):

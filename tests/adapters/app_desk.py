@@ -21,7 +21,7 @@ from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.obsidian_cli import ObsidianCommand
 from obsidian_mcp.adapters.obsidian_program import ProgramResult
 from obsidian_mcp.app import App
-from obsidian_mcp.config import Config
+from obsidian_mcp.config import CommandOptions, Config
 from obsidian_mcp.core.files import policy as policies
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.vault.scanning import Scanning
@@ -195,7 +195,8 @@ def desk(
         app=command if backend == "cli" else None,
         through_app=through,
     )
-    settings = Config(backend=backend, allow_eval=allow_eval, read_only=policy.read_only)
+    options = CommandOptions(backend=backend, allow_eval=allow_eval, read_only=policy.read_only)
+    settings = Config(options=options)
     return Desk(root, compose.build(settings).replace(vaults=OneVault(vault, command)), vault, program)
 
 

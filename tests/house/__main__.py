@@ -24,6 +24,8 @@ PACKAGE = Path(__file__).parents[2] / "obsidian_mcp"
 PARAGRAPHS_WANTED = 300
 """Fewer docstrings with a paragraph mean that the reasons are missing; 450 had one on a7e03980."""
 VAGUE_SHARE = 0.015
+NAMED_TUPLES = 155
+"""Records that are used as tuples, or that a first answer waits for; CONTRIBUTING.md has the rule."""
 NO_TARGET = "-"
 
 
@@ -42,7 +44,7 @@ COUNTS = [
     Count("wide-lines", f"lines over {sizes.LINE_COLUMNS} columns", sizes.wide_lines, 0),
     Count("walruses", "assignments by `:=`", sizes.walruses),
     Count("function-imports", "imports inside functions", sizes.function_imports),
-    Count("named-tuples", "NamedTuples", sizes.named_tuples),
+    Count("named-tuples", "NamedTuples", sizes.named_tuples, NAMED_TUPLES),
     *(
         Count(f"called-{name}", f"functions called `{name}`", partial(names.functions_called, name), 1)
         for name in names.SEARCHLESS

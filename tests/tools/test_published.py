@@ -70,7 +70,7 @@ def test_the_entries_need_the_standard_library_alone() -> None:
     """TOOL-01"""
     code = (
         "import sys; before = set(sys.modules); from obsidian_mcp.tools import offer; "
-        "from obsidian_mcp import config; wanted = offer.Offer(config.Config(tools='core')); "
+        "from obsidian_mcp import config; wanted = offer.Offer(config.Config().replace(tools='core')); "
         "wanted.publish(has_app=True, asks=True, shows_views=True, has_one_vault=True); "
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}; "
         "sys.exit(' '.join(new - set(sys.stdlib_module_names) - {'obsidian_mcp'}) or 0)"

@@ -61,7 +61,7 @@ def tabs(call: DropInCall) -> str:
 
 
 def workspace(call: DropInCall) -> str:
-    """The layout that the app left: a tree for the middle and for both sides."""
+    """Return the layout that the app left: a tree for the middle and for both sides."""
     layout, parts = call.config(WORKSPACE_FILE), []
     for side in ("main", "left", "right"):
         items = [(level, text) for level, text, _ in _items(call, layout.get(side)) if level]
@@ -70,8 +70,8 @@ def workspace(call: DropInCall) -> str:
 
 
 def _items(call: DropInCall, node: object, level: int = 0) -> Iterator[tuple[int, str, bool]]:
-    """The parts of a layout in their order, without hidden files: how deep each lies, its text,
-    whether it is a tab."""
+    """Yield the parts of a layout in their order, without hidden files: how deep each lies, its
+    text, whether it is a tab."""
     if not isinstance(node, dict):
         return
     is_tab = node.get("type") == "leaf"
@@ -120,7 +120,7 @@ def bookmark(call: DropInCall) -> str:
 
 
 def _target(call: DropInCall) -> str:
-    """What the words name, as the tool takes it to add it. Raises: DropInRefused."""
+    """Return what the words name, as the tool takes it to add it. Raises: DropInRefused."""
     if url := call.text("url"):
         return url
     if query := call.text("search"):
@@ -133,7 +133,7 @@ def _target(call: DropInCall) -> str:
 
 
 def _file(call: DropInCall) -> str:
-    """The file with its subpath. Raises: DropInRefused."""
+    """Return the file with its subpath. Raises: DropInRefused."""
     subpath = call.text("subpath").removeprefix("#")
     path = (
         call.file_at(call.text("file")).path
@@ -153,7 +153,7 @@ def _list_folder(call: DropInCall, folder: str) -> list[Path]:
 
 
 def _manifest(folder: Path) -> dict[str, Any] | None:
-    """What a plugin or theme says of itself; None where it says nothing."""
+    """Return what a plugin or theme says of itself; None where it says nothing."""
     with suppress(OSError):
         manifest = read_json((folder / "manifest.json").read_bytes())
         return manifest if isinstance(manifest, dict) else None
@@ -194,7 +194,7 @@ def list_plugins(call: DropInCall) -> str:
 
 
 def _themes(call: DropInCall) -> dict[str, dict[str, Any]]:
-    """What each installed theme says of itself, by name."""
+    """Return what each installed theme says of itself, by name."""
     folders = (
         folder for folder in _list_folder(call, "themes") if (folder / "theme.css").is_file()
     )

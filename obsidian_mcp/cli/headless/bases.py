@@ -24,7 +24,7 @@ def bases(call: DropInCall) -> str:
 
 
 def _view(base: Base, call: DropInCall) -> View:
-    """The view that the words name, with this very name, or the first one. Raises:
+    """Return the view that the words name, with this very name, or the first one. Raises:
     DropInRefused."""
     name = call.text("view")
     named_view = next((view for view in base.views if name in ("", view.name)), None)

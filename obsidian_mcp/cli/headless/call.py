@@ -75,7 +75,7 @@ def locate(name: str | None, options: Options, settings: config.Config) -> Path 
 def _find_vault(
     name: str, registered: Iterable[RegisteredVault], settings: config.Config
 ) -> Path | None:
-    """The vault of a folder's name or a registered id."""
+    """Return the vault of a folder's name or a registered id."""
     folders = [(vault.id, Path(vault.path)) for vault in registered] + [
         ("", path.absolute()) for path in settings.vaults
     ]
@@ -119,8 +119,8 @@ class DropInCall:
         return self.app.vaults.get(listed=False)
 
     def text(self, name: str) -> str:
-        """The value of a key; "" where it was not given. Paths are as the catalog has them, without
-        a look at it where they are in normal form."""
+        """Return the value of a key; "" where it was not given. Paths are as the catalog has them,
+        without a look at it where they are in normal form."""
         value = self.words.text(name)
         if name not in PATHS or unicodedata.is_normalized("NFC", value):
             return value
@@ -135,7 +135,8 @@ class DropInCall:
         return bool(self.text("path") or self.text("file"))
 
     def file(self) -> FileEntry:
-        """The file that `path` or `file` means, else the active one. Raises: DropInRefused."""
+        """Return the file that `path` or `file` means, else the active one. Raises:
+        DropInRefused."""
         if path := self.text("path"):
             return self.file_at(path)
         if name := self.text("file"):
@@ -143,8 +144,9 @@ class DropInCall:
         return self.active_file()
 
     def find_kind(self, suffix: str, kind: str, status: int = 0) -> FileEntry:
-        """The file of this kind that is named, though a note may have the same name, else the
-        active one. Raises: DropInRefused, with this exit status for a file that is not there."""
+        """Return the file of this kind that is named, though a note may have the same name, else
+        the active one. Raises: DropInRefused, with this exit status for a file that is not
+        there."""
         if not self.names_file:
             if extension((active := self.active_file()).path) != suffix:
                 raise DropInRefused(f"Active file is not a {kind} file: {active.path}")
@@ -168,7 +170,7 @@ class DropInCall:
         return entry
 
     def file_at(self, path: str) -> FileEntry:
-        """The file at exactly this path. Raises: DropInRefused."""
+        """Return the file at exactly this path. Raises: DropInRefused."""
         entry = self.unlisted.catalog_of(path.rpartition("/")[2]).get(path)
         if entry is None:
             if self.folder(path) is not None:
@@ -177,7 +179,7 @@ class DropInCall:
         return entry
 
     def find_by_link(self, name: str) -> FileEntry:
-        """The file that a link of this name in the root leads to. Raises: DropInRefused."""
+        """Return the file that a link of this name in the root leads to. Raises: DropInRefused."""
         from obsidian_mcp.core.links.resolve import clean, resolve
 
         last = clean(name).rpartition("/")[2]
@@ -197,7 +199,7 @@ class DropInCall:
         return catalog.entry(target)
 
     def active_file(self) -> FileEntry:
-        """The file that counts as open. Raises: DropInRefused."""
+        """Return the file that counts as open. Raises: DropInRefused."""
         named = os.environ.get("OBSIDIAN_MCP_ACTIVE", "")
         if named == WORKSPACE and not self.writes:
             named = _active_in(self.config(WORKSPACE_FILE)) or next(iter(self.recent_files()), "")
@@ -206,7 +208,7 @@ class DropInCall:
         return self.file_at(named)
 
     def folder(self, path: str) -> str | None:
-        """The disk spelling of a folder; None where there is none at exactly this path."""
+        """Return the disk spelling of a folder; None where there is none at exactly this path."""
         if path in ("", "/"):
             return ""
         parts = path.split("/")
@@ -218,7 +220,7 @@ class DropInCall:
         )
 
     def body(self, entry: FileEntry) -> str:
-        """The text of a file behind its byte order mark."""
+        """Return the text of a file behind its byte order mark."""
         return self.unlisted.read_text(entry).text.body
 
     @property
@@ -227,7 +229,7 @@ class DropInCall:
         return self.words.command.endswith("append")
 
     def content_inserter(self) -> Callable[[str], str]:
-        """What puts the content of the command into a note."""
+        """Return what puts the content of the command into a note."""
         from obsidian_mcp.core.note.edits import add_text
 
         return partial(
@@ -240,7 +242,7 @@ class DropInCall:
         return parse(self.body(entry))
 
     def files_below(self, folder: str) -> list[FileEntry]:
-        """Every file below a folder, which is spelled exactly."""
+        """Return every file below a folder, which is spelled exactly."""
         start = f"{folder.strip('/')}/" if folder.strip("/") else ""
         return [
             entry for entry in self.vault.entries() if normal_form(entry.path).startswith(start)
@@ -250,8 +252,8 @@ class DropInCall:
     # -----------------------------------------------------------------------------------
 
     def config(self, name: str) -> dict[str, Any]:
-        """The object in a JSON file of the app's settings folder; empty where there is none that
-        can be read."""
+        """Return the object in a JSON file of the app's settings folder; empty where there is none
+        that can be read."""
         content = read_json(self.vault.files.config(name))
         return content if isinstance(content, dict) else {}
 
@@ -263,8 +265,8 @@ class DropInCall:
                 self.vault.commit(tool, operations)
 
     def settings_change(self, name: str, change: Callable[[str], str]) -> list[Operation]:
-        """The operation that changes the text of a settings file; none where nothing changes.
-        Raises: DropInRefused."""
+        """Return the operation that changes the text of a settings file; none where nothing
+        changes. Raises: DropInRefused."""
         from obsidian_mcp.core.text.json_text import Unreadable
         from obsidian_mcp.core.text.text import Text
         from obsidian_mcp.core.vault.operation import Create, Write
@@ -308,7 +310,7 @@ class DropInCall:
 
 
 def shown_file(leaf: Mapping[str, Any]) -> str:
-    """The path of the file that a leaf of `workspace.json` shows; "" without one."""
+    """Return the path of the file that a leaf of `workspace.json` shows; "" without one."""
     match leaf:
         case {"state": {"state": {"file": str(file)}}}:
             return file
@@ -316,7 +318,7 @@ def shown_file(leaf: Mapping[str, Any]) -> str:
 
 
 def _active_in(layout: Mapping[str, Any]) -> str:
-    """The path of the active tab in `workspace.json`; "" without one."""
+    """Return the path of the active tab in `workspace.json`; "" without one."""
     active = layout.get("active")
     pending: list[Any] = [layout]
     while pending:
@@ -331,7 +333,7 @@ def _active_in(layout: Mapping[str, Any]) -> str:
 
 
 def order(text: str) -> tuple[object, str]:
-    """The sort key of the app's lists."""
+    """Return the sort key of the app's lists."""
     return collation_key(unicodedata.normalize("NFKC", text)), text
 
 

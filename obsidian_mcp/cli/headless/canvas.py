@@ -21,7 +21,7 @@ def _edit(call: DropInCall, *operations: dict[str, Any]) -> str:
 
 
 def _read_keys(call: DropInCall, names: tuple[str, ...]) -> dict[str, Any]:
-    """The keys that were given, as the tool takes them. Raises: DropInRefused."""
+    """Return the keys that were given, as the tool takes them. Raises: DropInRefused."""
     values: dict[str, Any] = {}
     for name in names:
         if name not in call.words.keys:

@@ -195,7 +195,7 @@ def list_vaults(words: Words, settings: Config) -> str:
 
 
 def help_text(name: str = "") -> str:
-    """The help, or that of a command and those below it. Raises: DropInRefused."""
+    """Return the help, or that of a command and those below it. Raises: DropInRefused."""
     commands = [
         command
         for command in COMMANDS.values()

@@ -38,13 +38,13 @@ def files(call: DropInCall) -> str:
 
 
 def _suffix(path: str) -> str:
-    """The extension as it is written, with its dot."""
+    """Return the extension as it is written, with its dot."""
     suffix = extension(path)
     return path[len(path) - len(suffix) :]
 
 
 def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
-    """Every folder below one, as the disk spells it."""
+    """Yield every folder below one, as the disk spells it."""
     for name in call.vault.folders.folders_below(disk) or ():
         inner = name if not disk or name.startswith(f"{disk}/") else f"{disk}/{name}"
         yield inner
@@ -52,7 +52,7 @@ def subfolders(call: DropInCall, disk: str) -> Iterator[str]:
 
 
 def _spell_folder(call: DropInCall, path: str) -> str:
-    """The disk spelling of a folder. Raises: DropInRefused."""
+    """Return the disk spelling of a folder. Raises: DropInRefused."""
     folder_path = path.strip("/") if path != "/" else ""
     disk = call.folder(folder_path)
     if disk is None:
@@ -97,7 +97,7 @@ def read(call: DropInCall) -> str:
 
 
 def _read_text(call: DropInCall, entry: FileEntry) -> str:
-    """A file as it is. Raises: DropInRefused for binary data."""
+    """Return a file as it is. Raises: DropInRefused for binary data."""
     try:
         return call.unlisted.read_shown(entry).data.decode("utf-8", "surrogateescape")
     except NotText:
@@ -105,7 +105,7 @@ def _read_text(call: DropInCall, entry: FileEntry) -> str:
 
 
 def choose(call: DropInCall) -> str:
-    """The path of a note at random, or with `random:read` its text, too."""
+    """Return the path of a note at random, or with `random:read` its text, too."""
     import secrets
 
     hidden = call.vault.hides()

@@ -103,7 +103,8 @@ def daily_list(call: DropInCall) -> str:
 
 
 def _templates(call: DropInCall) -> dict[str, FileEntry]:
-    """The templates by their paths below the folder, without `.md`. Raises: DropInRefused."""
+    """Return the templates by their paths below the folder, without `.md`. Raises:
+    DropInRefused."""
     folder = call.vault.periodic.settings.templates.folder.strip("/ ")
     if not folder:
         raise DropInRefused("No template folder configured.")
@@ -152,7 +153,7 @@ def templates(call: DropInCall) -> str:
 
 
 def template_text(call: DropInCall, name: str, title: str | None) -> str:
-    """A template's text; with a title, its variables replaced. Raises: DropInRefused."""
+    """Return a template's text; with a title, its variables replaced. Raises: DropInRefused."""
     key = name_key(name.strip("/")).removesuffix(".md")
     entry = next(
         (
@@ -168,7 +169,7 @@ def template_text(call: DropInCall, name: str, title: str | None) -> str:
 
 
 def fill_template(call: DropInCall, template: FileEntry, title: str) -> str:
-    """A template's text with its variables replaced."""
+    """Return a template's text with its variables replaced."""
     from obsidian_mcp.core.operations.templates import Templates
     from obsidian_mcp.core.periodic.template import fill
 

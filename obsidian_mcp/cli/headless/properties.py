@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def is_of_one_file(call: DropInCall) -> bool:
-    """Whether one file is meant and not the vault. Raises: DropInRefused."""
+    """Return whether one file is meant and not the vault. Raises: DropInRefused."""
     if call.has("active") and not call.names_file:
         call.active_file()
         return True
@@ -59,7 +59,8 @@ def _tags_of_notes(moment: Moment) -> dict[str, Sequence[str]]:
 
 
 def counts_of(spelled_tags: Iterable[Iterable[str]]) -> dict[str, int]:
-    """How often each tag occurs; spellings that differ in case are one, shown as first met."""
+    """Return how often each tag occurs; spellings that differ in case are one, shown as first
+    met."""
     spellings: dict[str, str] = {}
     counted: Counter[str] = Counter()
     for written in spelled_tags:
@@ -155,7 +156,7 @@ def _value(values: Mapping[str, Any], name: str) -> Any:
 
 
 def write_value(value: Any) -> str:
-    """The value of one property: a list one item a line."""
+    """Return the value of one property: a list one item a line."""
     if isinstance(value, list):
         return "\n".join(map(cell_text, value))
     return "(empty)" if value is None else cell_text(value)

@@ -77,8 +77,8 @@ def _limit(call: DropInCall, paths: list[str]) -> list[str]:
 
 
 def _matches(call: DropInCall, paths: Sequence[str]) -> dict[str, list[dict[str, Any]]]:
-    """The line of every match in the texts of notes, counted from 1; a very long line once for all
-    its matches."""
+    """Return the line of every match in the texts of notes, counted from 1; a very long line once
+    for all its matches."""
     from obsidian_mcp.core.query.document import Document
     from obsidian_mcp.core.query.evaluate import Matcher
     from obsidian_mcp.core.query.parser import parse

@@ -54,13 +54,13 @@ def _is_wanted(call: DropInCall, mark: str) -> bool:
 
 
 def _status(call: DropInCall) -> str:
-    """The character of `status`; some shells leave its quotes."""
+    """Return the character of `status`; some shells leave its quotes."""
     status = call.text("status")
     return status[1] if len(status) == 3 and status[0] == status[2] == '"' else status
 
 
 def _list_tasks(call: DropInCall) -> list[FoundTask]:
-    """The tasks of one note, of the notes below a folder, or of the vault."""
+    """Return the tasks of one note, of the notes below a folder, or of the vault."""
     folder = call.text("path")
     if folder and folder not in call.vault.catalog and call.folder(folder.strip("/")) is not None:
         start = f"{folder.strip('/')}/"
@@ -120,7 +120,7 @@ def task(call: DropInCall) -> str:
 
 
 def _find_line(call: DropInCall) -> tuple[FileEntry, int]:
-    """The note and the line, counted from 1. Raises: DropInRefused."""
+    """Return the note and the line, counted from 1. Raises: DropInRefused."""
     path, _, number = call.text("ref").rpartition(":")
     if path:
         entry = call.file_at(path)
@@ -152,7 +152,7 @@ def _find_task(call: DropInCall, entry: FileEntry, line: int) -> FoundTask:
 
 
 def _new_mark(call: DropInCall, mark: str) -> str | None:
-    """The mark to write; None where nothing is to change."""
+    """Return the mark to write; None where nothing is to change."""
     if status := _status(call):
         if len(status) != 1 or status in "\n]":
             raise DropInRefused(f"Invalid status: {status}. Give one character.")

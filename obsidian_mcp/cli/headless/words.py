@@ -100,7 +100,7 @@ class DropInCommand(NamedTuple):
 
 
 def _rows(file: str) -> list[list[str]]:
-    """The cells of every line of a table beside this module, without its title line."""
+    """Return the cells of every line of a table beside this module, without its title line."""
     folder = os.path.dirname(__file__)  # noqa: PTH120  pathlib takes 5 ms
     with open(f"{folder}/{file}", encoding="utf-8") as table:  # noqa: PTH123
         return [
@@ -160,15 +160,15 @@ class Words:
         self.help = False
 
     def text(self, name: str) -> str:
-        """The value of a key; "" where it was not given."""
+        """Return the value of a key; "" where it was not given."""
         return self.keys.get(name, "")
 
     def has(self, name: str) -> bool:
-        """Whether a flag was given."""
+        """Return whether a flag was given."""
         return self.keys.get(name, "") not in ("", "false")
 
     def number(self, name: str) -> int:
-        """The whole number of a key; 0 where it was not given. Raises: DropInRefused."""
+        """Return the whole number of a key; 0 where it was not given. Raises: DropInRefused."""
         text = self.text(name)
         if text and not _NUMBER.fullmatch(text):
             raise DropInRefused(f"Invalid number: {text}")
@@ -186,8 +186,8 @@ class Words:
         return self.choice("format")
 
     def choice(self, name: str) -> str:
-        """The value of a key with a list of values; "" for none and for one that the command does
-        not know."""
+        """Return the value of a key with a list of values; "" for none and for one that the command
+        does not know."""
         parameter, value = COMMANDS[self.command].parameter(name), self.text(name)
         return value if parameter is not None and value in parameter.choices else ""
 
@@ -257,7 +257,7 @@ def check_values(command: DropInCommand, words: Words) -> None:
 
 
 def unknown_command_error(name: str) -> DropInRefused:
-    """The error for a command that is not there, with those that may be meant."""
+    """Return the error for a command that is not there, with those that may be meant."""
     near = suggestions(name)
     if near:
         return DropInRefused(f'Command "{name}" not found. Did you mean: {", ".join(near)}?')
@@ -282,7 +282,8 @@ def suggestions(name: str) -> list[str]:
 
 
 def edits(text: str, goal: str) -> int:
-    """The number of characters to insert, remove or replace that make one text of another."""
+    """Return the number of characters to insert, remove or replace that make one text of
+    another."""
     row = list(range(len(goal) + 1))
     for line, char in enumerate(text, 1):
         before, row[0] = row[0], line

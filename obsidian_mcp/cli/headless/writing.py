@@ -83,15 +83,15 @@ def make_file(
 
 
 def parsed_path(path: str) -> VaultPath:
-    """The normal form of a path of the vault. Raises: DropInRefused, PermissionDenied for a hidden
-    one."""
+    """Return the normal form of a path of the vault. Raises: DropInRefused, PermissionDenied for a
+    hidden one."""
     if path.startswith("/") or ".." in path.replace("\\", "/").split("/"):
         raise DropInRefused(f'Path "{path}" is outside the vault.')
     return parse(path)
 
 
 def _new_path(call: DropInCall) -> str:
-    """The path of the new file, with its extension. Raises: DropInRefused."""
+    """Return the path of the new file, with its extension. Raises: DropInRefused."""
     path, name = call.text("path"), call.text("name")
     if not path and not name:
         raise DropInRefused("Missing required parameter: name or path")
@@ -112,7 +112,8 @@ def check_name(name: str, instead: str = "Use path for a full file path.") -> No
 
 
 def new_notes_folder(call: DropInCall) -> str:
-    """The folder that the settings name for new notes, with a slash behind it; "" for the root."""
+    """Return the folder that the settings name for new notes, with a slash behind it; "" for the
+    root."""
     settings = call.vault.settings
     has_active = settings.new_file_location == "current" and os.environ.get("OBSIDIAN_MCP_ACTIVE")
     folder = call.vault.folders.folder_for_notes(
@@ -173,8 +174,8 @@ def rename(call: DropInCall) -> str:
 
 
 def _with_extension(target: str, source: VaultPath) -> str:
-    """A new path with the extension of the old one, unless it has that or one of a file that the
-    app opens."""
+    """Return a new path with the extension of the old one, unless it has that or one of a file that
+    the app opens."""
     suffix = extension(source)
     if not suffix or extension(target) == suffix or kind_of(target) not in ("other", "text"):
         return target
@@ -275,8 +276,8 @@ def _convert(
 
 
 def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
-    """The type of a property: assigned in `types.json`, else that of its value in the note. No
-    index is opened."""
+    """Return the type of a property: assigned in `types.json`, else that of its value in the note.
+    No index is opened."""
     if assigned := call.vault.property_types.assigned_type(name):
         return assigned
     key = parser.key_of(values, name)
@@ -285,7 +286,7 @@ def _known_type(call: DropInCall, name: str, values: Mapping[str, Any]) -> str:
 
 
 def value_of(written_value: str, kind: str) -> Any:
-    """A text as a value of a type. Raises: DropInRefused."""
+    """Return a text as a value of a type. Raises: DropInRefused."""
     if kind == "list":
         return [item for part in written_value.split(",") if (item := part.strip())]
     if kind == "number":

@@ -89,7 +89,7 @@ def parse(patch: str) -> list[PatchHunk]:
 
 
 def _skip_file_header(lines: Sequence[str], at: int) -> int:
-    """The number of the first line after a file's header; `at` where there is none."""
+    """Return the number of the first line after a file's header; `at` where there is none."""
     start = at
     while at < len(lines) and (not lines[at].strip() or _FILE_HEADER.match(lines[at])):
         # A removed line "-- x" looks like a header, but only a header is followed by "+++ ".
@@ -106,8 +106,8 @@ def _skip_file_header(lines: Sequence[str], at: int) -> int:
 def _read_hunk(
     lines: Sequence[str], first: int, ranges: re.Match[str] | None
 ) -> tuple[PatchHunk, int]:
-    """The hunk whose lines begin at `first`, as many as its ranges say, and the number of the line
-    after it."""
+    """Return the hunk whose lines begin at `first`, as many as its ranges say, and the number of
+    the line after it."""
     old, new = (int(ranges[2] or 1), int(ranges[4] or 1)) if ranges is not None else (inf, inf)
     left = {"-": old, "+": new}
     hunk = PatchHunk(int(ranges[1]) - (old > 0) if ranges is not None else None)
@@ -203,8 +203,8 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
 
 
 def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, moved: int) -> int:
-    """The line at which a hunk applies; `done` lines are taken by earlier hunks, which were `moved`
-    lines off."""
+    """Return the line at which a hunk applies; `done` lines are taken by earlier hunks, which were
+    `moved` lines off."""
     old = hunk.old
     expected = None if hunk.start is None else hunk.start + moved
     if not old:
@@ -234,7 +234,7 @@ def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, mo
 def _insertion(
     texts: Sequence[str], expected: int | None, number: int, done: int, moved: int
 ) -> int:
-    """The line before which a hunk without old lines adds its own."""
+    """Return the line before which a hunk without old lines adds its own."""
     if not texts:
         return 0
     if expected is None or moved:
@@ -254,7 +254,7 @@ def _insertion(
 
 
 def _difference(texts: Sequence[str], old: Sequence[str], expected: int | None) -> str:
-    """The first line that keeps a hunk from fitting."""
+    """Return the first line that keeps a hunk from fitting."""
     missing = next((line for line in old if line not in texts), None)
     if missing is not None:
         return f"the line {_quote(missing)} is not in the note"

@@ -50,8 +50,8 @@ class Pause:
 
 
 def pause_after(failures: int) -> Pause:
-    """The pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s for ever
-    (BRIDGE-06)."""
+    """Return the pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s
+    for ever (BRIDGE-06)."""
     return Pause(min(2.0 ** min(failures - 1, 5), 30.0), is_quiet=failures >= 30)
 
 

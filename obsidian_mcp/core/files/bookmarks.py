@@ -37,7 +37,7 @@ class Bookmark(NamedTuple):
     """Titles of the groups that it is in, joined by `/`."""
 
     def is_of(self, files: Container[str], folder: str | None) -> bool:
-        """Whether it names one of these files, or the folder or one in it."""
+        """Return whether it names one of these files, or the folder or one in it."""
         path = normal_form(self.target.partition("#")[0])
         if self.kind == "folder":
             return folder is not None and f"{path}/".startswith(f"{folder}/")
@@ -163,7 +163,7 @@ def _root(body: str | None) -> JsonNode | None:
 
 
 def _items(root: JsonNode | None) -> JsonNode | None:
-    """The array of bookmarks in the file or in a group."""
+    """Return the array of bookmarks in the file or in a group."""
     member = root.member("items") if root is not None else None
     return member.node if member is not None and isinstance(member.node.value, list) else None
 
@@ -171,7 +171,7 @@ def _items(root: JsonNode | None) -> JsonNode | None:
 def _walk(
     array: JsonNode | None, groups: tuple[str, ...] = ()
 ) -> Iterator[tuple[Bookmark, JsonNode, JsonNode]]:
-    """Every bookmark that is no group, with its node and the array that holds it."""
+    """Yield every bookmark that is no group, with its node and the array that holds it."""
     if array is None:
         return
     for node in check_each(array.items):
@@ -190,7 +190,7 @@ def _walk(
 
 
 def _group(array: JsonNode | None, name: str) -> JsonNode | None:
-    """The group of a title, at any depth."""
+    """Return the group of a title, at any depth."""
     for node in array.items if array is not None else ():
         if isinstance(node.value, dict) and _text(node, "type") == "group":
             if typed_key(_text(node, "title")) == typed_key(name):

@@ -64,10 +64,10 @@ class Catalog(FileList):
         return self.as_listed(vault_path.clean(raw))
 
     def find(self, raw: str) -> FileEntry | None:
-        """The one file that `raw` names: bare name or path, `.md` optional, in any case and form
-        (NAME-01 to NAME-06). An exact path wins over other files of the name; an odd name counts as
-        it stands (NAME-14). Raises: AmbiguousName with the candidates, PermissionDenied for a path
-        out of the vault."""
+        """Return the one file that `raw` names: bare name or path, `.md` optional, in any case and
+        form (NAME-01 to NAME-06). An exact path wins over other files of the name; an odd name
+        counts as it stands (NAME-14). Raises: AmbiguousName with the candidates, PermissionDenied
+        for a path out of the vault."""
         generation, remembered = self.generation, self._found
         path = remembered[1].get(raw) if remembered[0] == generation else None
         if path is not None and (entry := self._by_path.get(path)) is not None:
@@ -137,9 +137,9 @@ class Catalog(FileList):
         return None
 
     def new_path(self, raw: str) -> tuple[VaultPath, str]:
-        """The path of a new file of this name, and its spelling for the disk: with `.md` unless it
-        ends as a text file that the app makes, in folders as they are spelled (NAME-07, NAME-08).
-        Raises: InvalidName, PermissionDenied."""
+        """Return the path of a new file of this name, and its spelling for the disk: with `.md`
+        unless it ends as a text file that the app makes, in folders as they are spelled (NAME-07,
+        NAME-08). Raises: InvalidName, PermissionDenied."""
         path = self.parse(link_target(raw) or raw)
         if extension(path) not in TEXT_EXTENSIONS:
             path = VaultPath(path + NOTE_EXTENSION)
@@ -162,7 +162,7 @@ class Catalog(FileList):
         vault_path.check_length(path, self._root_bytes)
 
     def spell_path(self, path: VaultPath) -> tuple[VaultPath, str]:
-        """A path with its folders spelled as they exist: in the vault, and on disk."""
+        """Return a path with its folders spelled as they exist: in the vault, and on disk."""
         folder, _, name = path.rpartition("/")
         if not folder:
             return path, path
@@ -170,7 +170,8 @@ class Catalog(FileList):
         return VaultPath(f"{vault_folder}/{name}"), f"{disk_folder}/{name}"
 
     def existing_folder(self, folder: str) -> tuple[str, str]:
-        """The spelling that the longest known part of `folder` has, in the vault and on disk."""
+        """Return the spelling that the longest known part of `folder` has, in the vault and on
+        disk."""
         longest = self.folders.longest_folder(folder)
         spelled = self.folders.find(longest) or ("", "")
         return spelled[0] + folder[len(longest) :], spelled[1] + folder[len(longest) :]

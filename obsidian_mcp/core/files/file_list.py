@@ -28,7 +28,7 @@ class Names(Protocol):
         """Paths whose file name (with extension) compares equal to `filename`; sorted."""
 
     def path_at(self, path: str) -> VaultPath | None:
-        """The file at exactly this path from the root, compared as the app compares."""
+        """Return the file at exactly this path from the root, compared as the app compares."""
 
 
 class FileList:
@@ -76,11 +76,11 @@ class FileList:
         return entry
 
     def entries_by_path(self) -> dict[str, FileEntry]:
-        """All files as they are now; a copy."""
+        """Return all files as they are now; a copy."""
         return self._by_path.copy()
 
     def on_disk(self, disk: str) -> FileEntry | None:
-        """The entry of the file that the disk spells so."""
+        """Return the entry of the file that the disk spells so."""
         entry = self._by_path.get(self._path_of.get(disk, disk))
         return entry if entry is not None and entry.disk == disk else None
 
@@ -226,7 +226,7 @@ class FileList:
         self._path_of.pop(entry.disk, None)
 
     def paths_by_key(self) -> dict[str, list[VaultPath]]:
-        """Every comparison key of a file name, with the paths that have it."""
+        """Return every comparison key of a file name, with the paths that have it."""
         by_name = self._by_name
         if by_name is None:
             with self._names:
@@ -252,8 +252,8 @@ class FileList:
         return min(self.find_equal(path), default=None) if entry is None else entry.path
 
     def find_respelled(self, disks: Iterable[str]) -> list[str]:
-        """The spellings of all files whose paths compare equal to one of these, where it is not the
-        only one."""
+        """Return the spellings of all files whose paths compare equal to one of these, where it is
+        not the only one."""
         asked_by_key: dict[str, set[str]] = {}
         for disk in disks:
             asked_by_key.setdefault(name_key(normal_form(disk)), set()).add(disk)

@@ -28,7 +28,7 @@ def kind_of(path: str) -> FileKind:
 
 
 def is_attachment(path: str) -> bool:
-    """Whether a file is none that the app writes: no note, canvas or base."""
+    """Return whether a file is none that the app writes: no note, canvas or base."""
     return kind_of(path) not in ("note", "canvas", "base")
 
 
@@ -38,8 +38,8 @@ def mime_of(path: str) -> str:
 
 
 def is_text(path: str, data: bytes) -> bool:
-    """Whether a file is to be shown as text: by its kind, and where that does not tell by its
-    bytes."""
+    """Return whether a file is to be shown as text: by its kind, and where that does not tell by
+    its bytes."""
     kind = kind_of(path)
     if kind in ("image", "pdf", "audio", "video"):
         return path.lower().endswith(".svg")

@@ -20,8 +20,8 @@ NEAR_NAMES_SHOWN = 5
 
 
 def not_found(catalog: Catalog, raw: str, notice: str | None = None) -> NoteNotFound:
-    """The error for a name that no file has, with the nearest names; `notice` says why it may
-    yet be an alias."""
+    """Return the error for a name that no file has, with the nearest names; `notice` says why it
+    may yet be an alias."""
     path = catalog.parse(raw)
     paths = list(map(str, near_files(catalog, path)))
     note, _, part = raw.partition("#")

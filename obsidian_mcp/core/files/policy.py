@@ -91,12 +91,12 @@ class Policy(NamedTuple):
         return bool(self.hidden or self.read or self.scopes)
 
     def is_visible(self, path: str) -> bool:
-        """Whether the file at this path exists for the tools."""
+        """Return whether the file at this path exists for the tools."""
         return not self.conceals(path) and all(globs.match(path) for globs in self.read)
 
     def conceals(self, path: str) -> bool:
-        """Whether a path is hidden or outside the scope, for files and for folders (with `/` behind
-        them)."""
+        """Return whether a path is hidden or outside the scope, for files and for folders (with `/`
+        behind them)."""
         hidden = any(globs.match(path) for globs in self.hidden)
         return hidden or not all(
             name_key(path).startswith(name_key(folder) + "/") for folder in self.scopes

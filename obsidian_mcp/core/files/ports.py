@@ -43,8 +43,8 @@ _COARSE_NS = 10_000_000
 
 
 def may_repeat(mtime_ns: int) -> bool:
-    """Whether a time is of a clock so coarse that two saves may share it: a whole hundredth of a
-    second (INDEX-03)."""
+    """Return whether a time is of a clock so coarse that two saves may share it: a whole hundredth
+    of a second (INDEX-03)."""
     return mtime_ns % _COARSE_NS == 0
 
 
@@ -95,9 +95,9 @@ class Files(Changer, Protocol):
     def scan(
         self, folder: str = "", is_wanted: Callable[[str], bool] | None = None
     ) -> Iterator[DiskFile]:
-        """Every file below a folder that `is_wanted` takes by its raw path, in no order. A folder
-        that the system forbids is passed over. Raises: StorageFailed for one that cannot be listed,
-        because its files are still there."""
+        """Return every file below a folder that `is_wanted` takes by its raw path, in no order. A
+        folder that the system forbids is passed over. Raises: StorageFailed for one that cannot be
+        listed, because its files are still there."""
 
     def list_evicted(self) -> Iterator[str]:
         """Yield the files that iCloud has replaced by placeholders, which are not visible
@@ -108,19 +108,19 @@ class Files(Changer, Protocol):
         or below one."""
 
     def created_ns(self, disk: str) -> int:
-        """A file's birth in nanoseconds, or its older change where the system knows none; 0 for an
-        unreadable one."""
+        """Return a file's birth in nanoseconds, or its older change where the system knows none; 0
+        for an unreadable one."""
 
     def exists(self, disk: str) -> bool:
-        """Whether a file or folder is there. Raises: StorageFailed for one that is in the cloud
-        only."""
+        """Return whether a file or folder is there. Raises: StorageFailed for one that is in the
+        cloud only."""
 
     def read_file(self, disk: str, limit: int | None = None) -> bytes:
-        """The whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over `limit`
-        bytes)."""
+        """Return the whole content. Raises: NoteNotFound, PermissionDenied, StorageFailed (over
+        `limit` bytes)."""
 
     def head(self, disk: str, most: int) -> bytes:
-        """The first `most` bytes of a file, or all of a shorter one."""
+        """Return the first `most` bytes of a file, or all of a shorter one."""
 
     def sweep(self, disk: str) -> None:
         """Remove the temporary files that a writer which died has left beside this file; take back
@@ -134,11 +134,11 @@ class Files(Changer, Protocol):
         folder."""
 
     def filter_exact_spellings(self, disks: Iterable[str]) -> set[str]:
-        """Those of some paths that the disk lists in this spelling; a disk may find a file by
-        others too."""
+        """Return those of some paths that the disk lists in this spelling; a disk may find a file
+        by others too."""
 
     def config(self, name: str) -> bytes | None:
-        """A file of the app's settings folder (`app.json`), None when absent."""
+        """Return a file of the app's settings folder (`app.json`), None when absent."""
 
 
 class Obsidian(Protocol):
@@ -147,7 +147,8 @@ class Obsidian(Protocol):
     (`reason` "cannot_carry": a value would not arrive whole)."""
 
     def shows(self, path: str, data: bytes) -> bool:
-        """Whether the app shows exactly these bytes as a note's text. Raises: NoteNotFound."""
+        """Return whether the app shows exactly these bytes as a note's text. Raises:
+        NoteNotFound."""
 
     def search(self, query: str, folder: str | None = None) -> Sequence[str]: ...
     def links(self, path: str) -> Sequence[str]: ...
@@ -194,7 +195,7 @@ class Author(NamedTuple):
     """The client's name; empty where it gave none."""
 
     def is_same(self, other: Author) -> bool:
-        """Whether both are one client, or one-shot commands of this computer's user."""
+        """Return whether both are one client, or one-shot commands of this computer's user."""
         return self == other or self.process == other.process == ONE_SHOT
 
 
@@ -228,7 +229,7 @@ class Journal(Protocol):
         OperationTimeout."""
 
     def author(self) -> Author:
-        """Who a change made in the current call is recorded for."""
+        """Return who a change made in the current call is recorded for."""
 
     def begin(self, tool: str, steps: Sequence[Step], undoes: Undoing | None = None) -> int:
         """Keep the bytes of a change before it is made, with its author; its number. Raises:
@@ -265,7 +266,7 @@ class Journal(Protocol):
         name `anywhere`."""
 
     def change(self, number: int) -> Recorded | None:
-        """A finished change with its bytes."""
+        """Return a finished change with its bytes."""
 
     def close(self) -> None:
         """Close the files; a running call closes them when it ends."""

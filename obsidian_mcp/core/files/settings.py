@@ -58,7 +58,7 @@ class PropertyTypes(NamedTuple):
     types: Mapping[str, PropertyType]
 
     def assigned_type(self, name: str) -> PropertyType | None:
-        """The assigned type; None leaves it to the value."""
+        """Return the assigned type; None leaves it to the value."""
         return self.types.get(name.lower())
 
 
@@ -148,7 +148,7 @@ class IgnoreFilters:
         return bool(self._prefixes or self._patterns)
 
     def match(self, path: str) -> bool:
-        """Whether the file at this path is hidden."""
+        """Return whether the file at this path is hidden."""
         if path.startswith(self._prefixes):
             return True
         return bool(self._patterns) and any(_matches(pattern, path) for pattern in self._patterns)
@@ -163,7 +163,8 @@ def _matches(pattern: regex.Pattern[str], path: str) -> bool:
 
 @lru_cache(maxsize=8)
 def enabled_plugins(content: Content) -> frozenset[str]:
-    """The ids of the community plugins that are switched on, as ENABLED_PLUGINS_FILE names them."""
+    """Return the ids of the community plugins that are switched on, as ENABLED_PLUGINS_FILE names
+    them."""
     plugins = read_json(content)
     return (
         frozenset(name for name in plugins if isinstance(name, str))
@@ -173,7 +174,7 @@ def enabled_plugins(content: Content) -> frozenset[str]:
 
 
 def read_json(content: Content) -> Any:
-    """What a settings file says; None for one that is missing or no JSON."""
+    """Return what a settings file says; None for one that is missing or no JSON."""
     import json  # 2 ms, which reading one note does without
 
     text = content.decode("utf-8", "replace") if isinstance(content, bytes) else content or ""
@@ -190,30 +191,31 @@ class Members:
         self._values: dict[str, Any] = values if isinstance(values, dict) else {}
 
     def value(self, key: str, default: _T) -> _T:
-        """The value of a key, the default where that is of another type."""
+        """Return the value of a key, the default where that is of another type."""
         value = self._values.get(key)
         return value if isinstance(value, type(default)) else default
 
     def text(self, key: str, default: str = "") -> str:
-        """The text of a key without the blanks around it, the default where that is empty or no
-        text."""
+        """Return the text of a key without the blanks around it, the default where that is empty or
+        no text."""
         return self.value(key, "").strip() or default
 
     def entries(self, key: str) -> list[Any]:
-        """The list of a key; empty where that is no list."""
+        """Return the list of a key; empty where that is no list."""
         return self.value(key, [])
 
     def choice(self, key: str, choices: Any, default: _T) -> _T:
-        """The value of a key, the default where that is none of the members of a Literal type."""
+        """Return the value of a key, the default where that is none of the members of a Literal
+        type."""
         value: Any = self._values.get(key)
         return value if value in get_args(choices) else default
 
     def members(self, key: str) -> ItemsView[str, Any]:
-        """The members of the object of a key."""
+        """Return the members of the object of a key."""
         members: dict[str, Any] = self.value(key, {})
         return members.items()
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """The texts in the list of a key."""
+        """Return the texts in the list of a key."""
         items: list[object] = self.value(key, [])
         return tuple(item for item in items if isinstance(item, str))

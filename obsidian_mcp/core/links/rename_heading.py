@@ -170,7 +170,7 @@ class _HeadingOutline:
         )
 
     def _leads(self, parts: Sequence[str], goal: int) -> bool:
-        """Whether a subpath leads to the heading `goal` afterwards."""
+        """Return whether a subpath leads to the heading `goal` afterwards."""
         chain = self._after.chain(parts) if all(parts) else None
         return chain is not None and chain[-1] == goal
 

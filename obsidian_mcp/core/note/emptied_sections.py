@@ -125,7 +125,8 @@ def _list_sections(body: str, edits: _SortedEdits) -> list[_ChangedSection]:
 def _has_text_after(
     body: str, part: Span, edits: _SortedEdits, text_start: int = 0, *, is_first: bool = False
 ) -> bool:
-    """Whether there is text between `text_start` and the end of a part once the edits are made.
+    """Return whether there is text between `text_start` and the end of a part once the edits are
+    made.
 
     What an edit puts in the place of text counts where the edit begins.
     """

@@ -248,7 +248,8 @@ def _moved_text(
 
 
 def _quote_marks(body: str, part: Span) -> list[Edit]:
-    """The edits that take the marks of the quote in which a part begins from its other lines."""
+    """Return the edits that take the marks of the quote in which a part begins from its other
+    lines."""
     line = body.rfind("\n", 0, part.start) + 1
     depth = (
         body.count(">", line, part.start) if _CONTAINERS.fullmatch(body, line, part.start) else 0
@@ -339,7 +340,7 @@ def _target(
 
 
 def _part_replacement(body: str, span: Span, text: str, kept: str) -> Edit:
-    """What takes the part's place: the `text` of a link, if any, and the footnotes that are
+    """Return what takes the part's place: the `text` of a link, if any, and the footnotes that are
     `kept`."""
     newline = edits.newline_of(body, "")
     start, end = span
@@ -360,8 +361,8 @@ def _part_replacement(body: str, span: Span, text: str, kept: str) -> Edit:
 
 
 def _marker(parsed: parser.Note, span: Span) -> str:
-    """The indent and the marker of a list item that a part begins with, unless the part is the
-    whole list."""
+    """Return the indent and the marker of a list item that a part begins with, unless the part is
+    the whole list."""
     body = parsed.body
     containers = _CONTAINERS.match(body, span.start)
     at = containers.end() if containers else span.start

@@ -63,7 +63,7 @@ class Mention:
 
 
 def names_of(vault: Vault, entry: FileEntry) -> list[str]:
-    """The name of a file and the aliases of a note, without those of a single letter."""
+    """Return the name of a file and the aliases of a note, without those of a single letter."""
     names = [basename(entry.path)]
     if is_note(entry.path):
         names += parser.parse(vault.read_text(entry).text.body).aliases

@@ -23,8 +23,8 @@ def warn_of_mistaken_links(
     moved: Span,
     part: Span | None = None,
 ) -> list[str]:
-    """A warning with the links to one note that would lead to a heading or block of the other,
-    after `moved` came from the note `source`, or its `part`, into `target`, now `merged`."""
+    """Return a warning with the links to one note that would lead to a heading or block of the
+    other, after `moved` came from the note `source`, or its `part`, into `target`, now `merged`."""
     contents, referrers = referrers_of(
         vault, {source, target, *find_linking_files(vault, [source, target])}
     )

@@ -140,7 +140,7 @@ class Plans:
         return change
 
     def state(self, plan: Plan, path: str) -> State:
-        """Whether a file is as the plan found it, as the plan would leave it, or neither."""
+        """Return whether a file is as the plan found it, as the plan would leave it, or neither."""
         states = {self._state_of(plan, operation) for operation in plan.by_path[path]}
         return states.pop() if len(states) == 1 else "stale"
 
@@ -176,7 +176,7 @@ class Plans:
         return "applied"  # an empty folder that is removed on the way
 
     def _is_unchanged(self, plan: Plan, operation: Move | Remove) -> bool:
-        """Whether a file that is moved or removed is as it was when the plan was made.
+        """Return whether a file that is moved or removed is as it was when the plan was made.
 
         Its size and time tell that. Where the plan changes its text, too, that operation compares
         the text.

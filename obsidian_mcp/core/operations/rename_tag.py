@@ -88,7 +88,7 @@ def _content(vault: Vault, path: VaultPath) -> FileContent | None:
 
 
 def _may_name(vault: Vault, path: VaultPath, tag: str) -> bool:
-    """Whether a note has broken frontmatter with the tag, or one nested below it, among its
+    """Return whether a note has broken frontmatter with the tag, or one nested below it, among its
     words."""
     content = _content(vault, path)
     body = content.text.body if content is not None and content.is_text else ""
@@ -151,7 +151,7 @@ def _check_name(name: str) -> str:
 
 
 def rename_in_note(body: str, old: str, new: str) -> str:
-    """The note with `old` and its descendants renamed, and nothing else (TAG-30). Raises:
+    """Return the note with `old` and its descendants renamed, and nothing else (TAG-30). Raises:
     PropertiesUnreadable."""
     renamed = apply(body, (Edit(span, new) for span in _names(body, old)))
     return replace_tag(renamed, old, new)

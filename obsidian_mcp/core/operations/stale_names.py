@@ -84,7 +84,7 @@ def _is_lost(
     files: Mapping[VaultPath, VaultPath],
     folder: VaultPath | None,
 ) -> bool:
-    """Whether a text in a base that names a moved file or folder does so no more."""
+    """Return whether a text in a base that names a moved file or folder does so no more."""
     if folder is not None and name_key(literal.strip("/") + "/").startswith(name_key(folder + "/")):
         return True
     link = read_whole_wikilink(literal)

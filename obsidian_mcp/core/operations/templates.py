@@ -68,7 +68,7 @@ class Templates:
         return [folder for folder in folders if self._is_shown(folder)]
 
     def _is_shown(self, folder: str) -> bool:
-        """Whether an answer may name a folder of the settings (POL-18)."""
+        """Return whether an answer may name a folder of the settings (POL-18)."""
         if not self._vault.policy.restricts_reading:
             return True
         _, disk = self._vault.folders.spell_folder(VaultPath(normal_form(folder)))
@@ -136,8 +136,8 @@ class Templates:
         return Variables(basename(path), self._now, settings.templates, settings.locale)
 
     def fill(self, template: FileEntry, path: str, target: FileEntry | None = None) -> Filled:
-        """A template filled in for the note at a path, which `target` is if it exists. Raises:
-        TemplateFailed."""
+        """Return a template filled in for the note at a path, which `target` is if it exists.
+        Raises: TemplateFailed."""
         text = self._vault.read_text(template).text.body
         return self.run_templater(
             basename(template.path), fill(text, self.variables(path)), path, target

@@ -48,8 +48,8 @@ class Embedder(Protocol):
     """A model. Safe to use from several threads."""
 
     def embed(self, texts: Sequence[str], *, quick: bool = False) -> list[bytes]:
-        """A vector of length 1, little-endian float32, per text; `quick`: for a search. Raises:
-        SemanticUnavailable."""
+        """Return a vector of length 1, little-endian float32, per text; `quick`: for a search.
+        Raises: SemanticUnavailable."""
 
 
 class Vectors(Protocol):

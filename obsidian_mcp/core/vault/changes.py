@@ -278,7 +278,7 @@ class Changes:
         return steps
 
     def _was_there(self, folder: str, moves: Moves) -> bool:
-        """Whether a folder is there once these moves are made."""
+        """Return whether a folder is there once these moves are made."""
         place = moves.place_before(folder)
         return place is not None and self._files.exists(place)
 
@@ -389,7 +389,7 @@ def _mixed_up(reason: str, mixed: Sequence[Step], number: int | None) -> Storage
 
 
 def _is_refusal(error: AppError, step: Step) -> bool:
-    """Whether an error says that a step was not made.
+    """Return whether an error says that a step was not made.
 
     Such a step is left out of what is taken back: its old lines are still in the file, beside what
     another program wrote, and would come in twice. The file that a `create` found in its place

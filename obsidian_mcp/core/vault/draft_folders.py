@@ -29,7 +29,7 @@ class DraftFolders:
         """Folders that calls have removed where they were empty, in this order."""
 
     def is_made(self, disk: str) -> bool:
-        """Whether a call has made this folder."""
+        """Return whether a call has made this folder."""
         return disk in self._made
 
     def place_on_disk(self, disk: str) -> str | None:
@@ -76,7 +76,7 @@ class DraftFolders:
         return sorted(there | {start + name for name in below | inner})
 
     def _is_there(self, disk: str) -> bool:
-        """Whether a folder is on disk where the draft has it, and has not been removed."""
+        """Return whether a folder is on disk where the draft has it, and has not been removed."""
         return self.place_on_disk(disk) is not None and disk not in self._removed
 
     def make(self, disk: str) -> None:

@@ -44,7 +44,7 @@ class Folders:
         return self._listing.catalog.parse(listed)
 
     def _is_listed(self, path: str) -> bool:
-        """Whether a folder is spelled exactly so.
+        """Return whether a folder is spelled exactly so.
 
         Folders without files are not in the catalog; they are looked for on disk, in those that
         are.
@@ -143,7 +143,7 @@ class Folders:
         )
 
     def _is_visible(self, disk: str) -> bool:
-        """Whether a folder holds a visible file, or is empty and matches no pattern."""
+        """Return whether a folder holds a visible file, or is empty and matches no pattern."""
         with self._listing.lock:
             if self._listing.catalog.folders.find(disk) is not None:
                 return True

@@ -235,7 +235,7 @@ class Listing:
                 self._files.exists(disk)
 
     def is_visible(self, disk: str) -> bool:
-        """Whether a file is part of the vault, and the policy shows it.
+        """Return whether a file is part of the vault, and the policy shows it.
 
         The settings of the vault, as all that begins with a dot, are no part of it.
         """

@@ -96,7 +96,7 @@ def difference(operation: Write | Create, context: int = CONTEXT_LINES) -> str:
 
 
 def is_of_text(operation: Write | Create) -> bool:
-    """Whether a file has lines to show, before and after."""
+    """Return whether a file has lines to show, before and after."""
     is_text = operation.disk.endswith(NOTE_EXTENSION) or media.is_text(
         operation.disk, operation.after
     )

@@ -331,7 +331,7 @@ def plan_from_tasks(
 
 
 def _notice(vault: Vault) -> list[str]:
-    """The sentence that the index is not complete, where that is so."""
+    """Return the sentence that the index is not complete, where that is so."""
     notice = vault.indexer.freshen().notice
     return [notice] if notice else []
 

@@ -142,7 +142,8 @@ class WatchedResources:
 
 
 def _has_changed(address: str, changed: Collection[str], files: Collection[str]) -> bool:
-    """Whether a URI, which one of the changed paths has in its compared form, means that file.
+    """Return whether a URI, which one of the changed paths has in its compared form, means that
+    file.
 
     Of two files whose names differ in their normal form only, it means the one that it spells
     (NAME-06).
@@ -172,7 +173,7 @@ class ToolListSubscribers:
     async def listen(
         self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """The request handler of `subscriptions/listen`."""
+        """Return the request handler of `subscriptions/listen`."""
         return await self._listen(context, params)
 
     def notify_tools_changed(self) -> None:

@@ -264,14 +264,14 @@ class Writer:
 
 
 def take_stdin() -> int:
-    """A private descriptor of stdin; fd 0 becomes the null device, for this process and its
+    """Return a private descriptor of stdin; fd 0 becomes the null device, for this process and its
     children."""
     return _take(0, sys.__stdin__, os.open(os.devnull, os.O_RDONLY))
 
 
 def take_stdout() -> int:
-    """A private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can touch
-    the wire."""
+    """Return a private descriptor of stdout; fd 1 becomes stderr, so that no print and no child can
+    touch the wire."""
     stderr = os.dup(2) if sys.__stderr__ is not None else os.open(os.devnull, os.O_WRONLY)
     return _take(1, sys.__stdout__, stderr)
 
@@ -292,8 +292,8 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
 
 
 def takes_turns(fd: int) -> bool:
-    """Whether the system says when reading and writing do not block: files cannot be waited for, a
-    terminal may block although it is ready, and Windows has only these."""
+    """Return whether the system says when reading and writing do not block: files cannot be waited
+    for, a terminal may block although it is ready, and Windows has only these."""
     if sys.platform == "win32":
         return False
     mode = os.fstat(fd).st_mode

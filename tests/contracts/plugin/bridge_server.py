@@ -36,7 +36,7 @@ def main() -> int:
     options = parser.parse_args()
     logging.basicConfig(stream=sys.stderr, level=logging.INFO)
     plugin = BridgeClient("127.0.0.1", options.port, mode=options.mode, list_seconds=1, call_seconds=options.seconds)
-    settings = config.Config((options.vault,) if options.vault else (), read_only=options.read_only)
+    settings = config.Config((options.vault,) if options.vault else ()).replace(read_only=options.read_only)
     settings = settings.replace(error_style=options.errors, timeout=options.seconds)
     schedule = plugin_bridge.Schedule(poll=5 / HASTE, first=1, pause=pause)
     return plugin_bridge.serve_bridge(
