@@ -28,8 +28,8 @@ from tests.system import SYSTEM_ENVIRONMENT
 from .conftest import bundle
 
 NO_VENDOR_TOOL = 3
-BUNDLE_KB = 1_400
-"""Most kilobytes of the extension."""
+BUNDLE_KB = 1_500
+"""Most kilobytes of the extension; a sixth of it are docstrings, which say why the code is so."""
 
 
 @pytest.fixture
