@@ -67,6 +67,32 @@ def app_version(command: tuple[str, ...], environment: Mapping[str, str]) -> str
     return ObsidianCommand(program, timeout=APP_SECONDS).version()
 
 
+# The web
+
+
+def find_addresses(host: str, port: int) -> list[str]:
+    """Return the network addresses of a host, IPv4 first; none for a name that leads nowhere."""
+    from obsidian_mcp.adapters import web_probe
+
+    return web_probe.find_addresses(host, port)
+
+
+def find_tls_fault(host: str, port: int) -> str:
+    """Return what is wrong with the certificate of a server, in words; empty where nothing is."""
+    from obsidian_mcp.adapters import web_probe
+
+    return web_probe.find_tls_fault(host, port)
+
+
+def send_request(
+    method: str, url: str, headers: Mapping[str, str], body: bytes = b""
+) -> tuple[int, dict[str, str], bytes] | str:
+    """Return status, headers and body of the answer to one request, or why there is none."""
+    from obsidian_mcp.adapters import web_probe
+
+    return web_probe.send_request(method, url, headers, body)
+
+
 # Other programs
 
 

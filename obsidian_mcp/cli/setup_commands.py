@@ -4,7 +4,7 @@ they do is in `setup`, which is imported when they run."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from .options import Options
 from .stdout import ask, write, write_answer, write_json
 
 if TYPE_CHECKING:
+    from obsidian_mcp.setup.finding import Finding
     from obsidian_mcp.setup.install import ConfigChange
 
 _OBSIDIAN_COMMAND = "obsidian-command"
@@ -116,23 +117,40 @@ def _check_client(client: str, advice: str, further_clients: Sequence[str]) -> N
         )
 
 
-def diagnose(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> int:
-    """Check everything this program needs; return 0 where nothing is broken."""
-    from obsidian_mcp.computer import obeys_colours
+def diagnose(
+    options: Options, *, vault: Sequence[str] = (), public_url: str = "", json: bool = False
+) -> int:
+    """Check everything this program needs, or its HTTP server at a public address from outside;
+    return 0 where nothing is broken. Raises: InvalidArguments for what is no public address."""
     from obsidian_mcp.setup.doctor import examine
+    from obsidian_mcp.setup.public_checks import examine_public
 
     settings = options.with_vaults(tuple(vault)).config()
+    if not public_url:
+        checks = examine(settings, System.from_this_computer())
+        return _report_findings(settings, checks, as_json=json)
+    from obsidian_mcp.serve.http.access.public_url import read_public_url
+
+    key = next(iter(settings.http.keys), "")
+    checks = examine_public(read_public_url(public_url), key)
+    return _report_findings(settings, checks, as_json=json)
+
+
+def _report_findings(settings: config.Config, checks: Iterable[Finding], *, as_json: bool) -> int:
+    """Tell each finding as soon as it is known; return 0 where nothing is broken."""
+    from obsidian_mcp.computer import obeys_colours
+
     colours = _COLOURS if settings.colours and sys.stdout.isatty() and obeys_colours() else {}
     findings = []
-    for finding in examine(settings, System.from_this_computer()):
+    for finding in checks:
         findings.append(finding)
-        if not json:
+        if not as_json:
             colour = colours.get(finding.status, "")
             status = f"{colour}{finding.status:<8}{RESET if colour else ''}"
             remedy = f"{'':<9}-> {finding.remedy}\n" if finding.remedy else ""
             write(f"{status} {finding.subject}: {finding.message}\n{remedy}")
     broken = sum(finding.status == "problem" for finding in findings)
-    if json:
+    if as_json:
         write_json({"healthy": not broken, "findings": [asdict(finding) for finding in findings]})
     else:
         write(
