@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from obsidian_mcp.core.index.database import Connection
+from obsidian_mcp.core.index.deflation import Inflater
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.rows import TABLES
-from obsidian_mcp.core.index.search_document import FIELDS
+from obsidian_mcp.core.index.stored_note import NoteHead
+from obsidian_mcp.core.index.texts import Texts
 
 
 def dump(index: Index) -> dict[str, list[tuple[Any, ...]]]:
@@ -32,5 +34,16 @@ def _tables(connection: Connection) -> Iterator[tuple[str, list[tuple[Any, ...]]
     )
     for table, row in TABLES.items():
         yield rows(table, ("n", *row._fields), "file", "1, 2")
-    yield rows("texts", ("odd", *FIELDS[1:], "structure", "text"), "file", "1")
+    yield "notes", sorted(_notes(connection), key=lambda note: note[0])
     yield rows("places", ("col", "offset", "term"), "doc", "1, 2, 3")
+
+
+def _notes(connection: Connection) -> Iterator[tuple[Any, ...]]:
+    """The inflated pieces: what they are deflated with depends on the order of the changes."""
+    (identity,) = connection.execute("SELECT identity FROM state").fetchone()
+    facts = dict(connection.execute("SELECT file, odd FROM notes").fetchall())
+    paths = dict(connection.execute("SELECT id, path FROM files").fetchall())
+    for file, text, data in Texts(Inflater(connection, identity)).read_all():
+        head = NoteHead(data)
+        parts = (*head.short_fields, head.structure, head.headings, head.list_items)
+        yield (paths[file], facts[file], *parts, text)

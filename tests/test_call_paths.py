@@ -94,22 +94,22 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 @pytest.mark.parametrize(
     ("kind", "query", "match", "calls"),
     [
-        ("words", "quick fox", "smart", 690),
+        ("words", "quick fox", "smart", 705),
         ("a misspelled word", "fxo", "smart", 275),
-        ("exact text", "fox", "exact", 510),
-        ("a phrase", '"quick fox"', "exact", 460),
-        ("a tag", "tag:animal", "exact", 215),
-        ("a tag and a word", "tag:animal fox", "smart", 580),
+        ("exact text", "fox", "exact", 530),
+        ("a phrase", '"quick fox"', "exact", 485),
+        ("a tag", "tag:animal", "exact", 245),
+        ("a tag and a word", "tag:animal fox", "smart", 600),
         ("a property", "[rating:3]", "exact", 240),
-        ("a regular expression", "/f.x/", "exact", 420),
+        ("a regular expression", "/f.x/", "exact", 450),
     ],
 )
 def test_a_search_takes_few_calls(app: App, kind: str, query: str, match: str, calls: int) -> None:
-    """SEARCH-85"""
+    """SEARCH-85; of each file whose text is read, three calls and one level inflate it (INDEX-52)."""
     path = shortest(app, "obsidian_search", {"query": query, "match": match})
     print(f"obsidian_search {kind}: {path}")
     assert path.modules.total() <= calls, "\n".join(map(str, path.modules.most_common()))
-    assert path.depth <= 12, "\n".join(path.deepest)
+    assert path.depth <= 13, "\n".join(path.deepest)
 
 
 @pytest.mark.parametrize("name", ["Note 2", "Note 2.md"])

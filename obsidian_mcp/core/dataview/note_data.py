@@ -5,10 +5,9 @@ These are inline fields and list items.
 
 from __future__ import annotations
 
-import json
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import regex
@@ -17,10 +16,11 @@ from obsidian_mcp.core.dataview.characters import SPACE, TAG
 from obsidian_mcp.core.dataview.inline_fields import InlineField, item_fields, line_fields
 from obsidian_mcp.core.dataview.literals import inline_value
 from obsidian_mcp.core.expressions.javascript import SPACES
+from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.note.parser import Note
+from obsidian_mcp.core.text.text import Lines
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
-_dump = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _TAG = regex.compile(TAG)
 _HASH_WORD = regex.compile(rf"""#[^{SPACE[1:-1]},;.:!?'"`()\[\]{{}}]+""")
 
@@ -57,52 +57,114 @@ class ListItemData(NamedTuple):
     """Column and offset of its start, column and offset of its end, in UTF-16 units."""
 
 
-class NoteData(NamedTuple):
-    """The inline fields and list items of a note."""
+class LineLink(NamedTuple):
+    """A link of a note's text, with its line."""
 
-    fields: tuple[InlineField, ...]
-    """Those of the note: of its list items that are no tasks, then of its other lines."""
-    items: tuple[ListItemData, ...]
-
-
-def pack_items(items: Iterable[ListItemData]) -> str:
-    """Return list items as JSON for the index."""
-    return _dump(list(items))
+    line: int
+    link: ItemLink
 
 
-def unpack_items(packed: str) -> tuple[ListItemData, ...]:
-    """Return the list items that `pack_items` wrote."""
-    return tuple(map(_unpack_item, json.loads(packed)))
+def find_item_places(note: Note) -> tuple[ItemPlace, ...]:
+    """Return where the list items of a parsed note are, by line.
 
-
-def _unpack_item(packed: list[Any]) -> ListItemData:
-    *plain, tags, links, fields, span = packed
-    return ListItemData._make(
-        (
-            *plain,
-            tuple(tags),
-            tuple(map(ItemLink._make, links)),
-            tuple(map(InlineField._make, fields)),
-            tuple(span),
+    Of two items on one line, as in `- 1. text`, the plugin keeps the inner one.
+    """
+    if not note.list_items:
+        return ()
+    lists = [section.span for section in note.sections if section.kind == "list"]
+    list_starts = [span.start for span in lists]
+    starts, length = note.lines.starts, len(note.body)
+    by_line: dict[int, ItemPlace] = {}
+    for item in note.list_items:
+        line_start = starts[item.line]
+        end = starts[item.line + 1] - 1 if item.line + 1 < len(starts) else length
+        if _ITEM.match(note.body, line_start, end) is None:
+            continue
+        list_at = bisect_right(list_starts, item.span.start) - 1
+        is_in_list = list_at >= 0 and item.span.start < lists[list_at].end
+        by_line[item.line] = ItemPlace(
+            *item.span,
+            item.parent if item.parent >= 0 and item.parent != item.line else None,
+            note.lines.line(list_starts[list_at]) if is_in_list else -1,
+            item.mark or None,
+            item.id,
         )
+    return tuple(by_line[line] for line in sorted(by_line))
+
+
+def read_items(
+    text: str,
+    places: Sequence[ItemPlace],
+    headings: Sequence[tuple[int, str]],
+    links: Iterable[LineLink] = (),
+) -> tuple[ListItemData, ...]:
+    """Return the list items of a note as Dataview has them, from its text and their places.
+
+    `headings` are start and text of the headings that make sections. The text of an item is that of
+    its lines without their indentation; for tags and fields they count as one line.
+    """
+    if not places:
+        return ()
+    numbers, lines = Lines(text), text.split("\n")
+    links_by_line = _group_by_line(links)
+    heading_lines = [numbers.line(start) for start, _ in headings]
+    items = []
+    for place in places:
+        line, end = numbers.line(place.start), numbers.line(place.end)
+        first = _ITEM.match(lines[line])
+        if first is None:  # the text is not the one in which the places were found
+            continue
+        parts = [part.strip(SPACES) for part in (first[3], *lines[line + 1 : end + 1])]
+        joined = " ".join(parts)
+        heading = bisect_right(heading_lines, line) - 1
+        item_lines = range(line, end + 1) if links_by_line else ()
+        items.append(
+            ListItemData(
+                text="\n".join(parts),
+                symbol=first[1],
+                status=place.status,
+                line=line,
+                line_count=end - line + 1,
+                list_line=place.list_line,
+                parent=place.parent,
+                heading=headings[heading][1] if heading >= 0 else None,
+                block_id=place.block_id,
+                tags=_tags(joined),
+                links=tuple(link for at in item_lines for link in links_by_line.get(at, ())),
+                fields=tuple(item_fields(joined, is_task=place.status is not None)),
+                span=(*_place(numbers, place.start), *_place(numbers, place.end)),
+            )
+        )
+    return tuple(items)
+
+
+def read_note_items(note: Note) -> tuple[ListItemData, ...]:
+    """Return the list items of a parsed note."""
+    headings = [(heading.span.start, heading.text) for heading in note.outline]
+    links = (
+        LineLink(
+            note.lines.line(link.span.start), ItemLink(link.target, link.display_text, link.embed)
+        )
+        for link in note.links
     )
+    return read_items(note.body, find_item_places(note), headings, links)
 
 
-def read_note_data(note: Note) -> NoteData:
-    """Return the inline fields and list items of a parsed note."""
-    lines = note.body.split("\n")
-    # Of two items on one line, as in `- 1. text`, the plugin keeps the inner one.
-    by_line = {item.line: item for item in _items(note, lines)}
-    items = tuple(by_line[line] for line in sorted(by_line))
+def read_inline_fields(note: Note) -> tuple[InlineField, ...]:
+    """Return the inline fields of a parsed note: of its list items that are no tasks, then of its
+    other lines."""
+    has_pairs = "::" in note.body
+    if not has_pairs and note.body.isascii():
+        return ()
+    items = read_items(note.body, find_item_places(note), ())
     fields = [field for item in items if item.status is None for field in item.fields]
-    if "::" in note.body:
-        fields += _fields_outside_lists(note, lines, items)
-    return NoteData(tuple(fields), items)
+    if has_pairs:
+        fields += _fields_outside_lists(note, items)
+    return tuple(fields)
 
 
-def _fields_outside_lists(
-    note: Note, lines: list[str], items: tuple[ListItemData, ...]
-) -> Iterator[InlineField]:
+def _fields_outside_lists(note: Note, items: Sequence[ListItemData]) -> Iterator[InlineField]:
+    lines = note.body.split("\n")
     item_lines = {line for item in items for line in range(item.line, item.line + item.line_count)}
     for section in note.sections:
         start, end = section.span
@@ -122,7 +184,7 @@ def with_inline_fields(
     A name with several values, in the frontmatter or the text, has a list of them. Dates and links
     stay texts.
     """
-    fields = read_note_data(note).fields
+    fields = read_inline_fields(note)
     by_name: dict[str, list[Any]] = {name: [value] for name, value in properties.items()}
     for name, text in fields:
         by_name.setdefault(name, []).append(inline_value(text, plain=True))
@@ -130,56 +192,15 @@ def with_inline_fields(
     return joined, list(dict.fromkeys(name for name, _ in fields))
 
 
-def _items(note: Note, lines: list[str]) -> Iterator[ListItemData]:
-    """Yield the items of a note's lists as Dataview has them.
-
-    The text of an item is that of its lines without their indentation; for tags and fields they
-    count as one line.
-    """
-    if not note.list_items:
-        return
-    links = _links_by_line(note)
-    lists = [section.span for section in note.sections if section.kind == "list"]
-    list_starts = [span.start for span in lists]
-    heading_lines = [heading.line for heading in note.outline]
-    for item in note.list_items:
-        first = _ITEM.match(lines[item.line])
-        if first is None:
-            continue
-        end = note.lines.line(item.span.end)
-        parts = [part.strip(SPACES) for part in (first[3], *lines[item.line + 1 : end + 1])]
-        joined = " ".join(parts)
-        status = item.mark or None
-        list_at = bisect_right(list_starts, item.span.start) - 1
-        is_in_list = list_at >= 0 and item.span.start < lists[list_at].end
-        heading = bisect_right(heading_lines, item.line) - 1
-        yield ListItemData(
-            text="\n".join(parts),
-            symbol=first[1],
-            status=status,
-            line=item.line,
-            line_count=end - item.line + 1,
-            list_line=note.lines.line(list_starts[list_at]) if is_in_list else -1,
-            parent=item.parent if item.parent >= 0 and item.parent != item.line else None,
-            heading=note.outline[heading].text if heading >= 0 else None,
-            block_id=item.id,
-            tags=_tags(joined),
-            links=tuple(link for line in range(item.line, end + 1) for link in links.get(line, ())),
-            fields=tuple(item_fields(joined, is_task=status is not None)),
-            span=(*_place(note, item.span.start), *_place(note, item.span.end)),
-        )
+def _place(lines: Lines, offset: int) -> tuple[int, int]:
+    return lines.column_utf16(offset), lines.utf16(offset)
 
 
-def _place(note: Note, offset: int) -> tuple[int, int]:
-    return note.lines.column_utf16(offset), note.lines.utf16(offset)
-
-
-def _links_by_line(note: Note) -> dict[int, list[ItemLink]]:
+def _group_by_line(links: Iterable[LineLink]) -> dict[int, list[ItemLink]]:
     """Return the links of the text by line, on each line the plain ones first, then the embeds."""
     by_line: dict[int, list[ItemLink]] = {}
-    for link in sorted(note.links, key=lambda link: link.embed):
-        item_link = ItemLink(link.target, link.display_text, link.embed)
-        by_line.setdefault(note.lines.line(link.span.start), []).append(item_link)
+    for line, link in sorted(links, key=lambda placed: placed.link.embed):
+        by_line.setdefault(line, []).append(link)
     return by_line
 
 

@@ -328,7 +328,9 @@ class Graph(Metadata):
         """
         paths, hidden = self._files.numbered_files(rows).paths, self._hides()
         texts = (
-            (paths[number], text) for number, text in rows.texts_newest_first() if number in paths
+            (paths[number], text)
+            for number, text in rows.texts.read_newest_first()
+            if number in paths
         )
         return question((path, text) for path, text in texts if is_note(path) and not hidden(path))
 

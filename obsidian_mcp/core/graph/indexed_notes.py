@@ -8,9 +8,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 
-from obsidian_mcp.core.dataview.note_data import ListItemData, unpack_items
+from obsidian_mcp.core.dataview.note_data import ItemLink, LineLink, ListItemData, read_items
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.index.rows import ListSource
+from obsidian_mcp.core.note.links import show_target
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .indexed_vault import SINGLE_FILES, IndexColumn, IndexedVault, Moment
@@ -98,8 +100,8 @@ class IndexedNotes(IndexedVault):
             yield field, [paths[number] for number in numbers if number in paths]
 
     def list_items(self, path: str) -> Sequence[ListItemData]:
-        packed = self._rows.list_items(VaultPath(path))
-        return unpack_items(packed) if packed else ()
+        source = self._rows.list_source(VaultPath(path))
+        return read_stored_items(source) if source is not None else ()
 
     def text_tags(self, path: str) -> Sequence[str]:
         return self.cells(self._text_tags, path)
@@ -138,3 +140,13 @@ class IndexedNotes(IndexedVault):
             "inline_fields", "name, text", key, files
         ):
             yield number, (_AFTER_PROPERTIES + place, RawField(name, text, inline=True))
+
+
+def read_stored_items(source: ListSource) -> tuple[ListItemData, ...]:
+    """Return the list items of a note as Dataview has them, from what the index has of it."""
+    links = [
+        LineLink(line, ItemLink(target, show_target(target) if text is None else text, bool(embed)))
+        for line, target, text, embed in source.links
+    ]
+    headings = [(heading.start, heading.text) for heading in source.headings]
+    return read_items(source.text, source.places, headings, links)

@@ -15,7 +15,7 @@ from typing import Any
 from obsidian_mcp import logger
 from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.dataview.literals import inline_value
-from obsidian_mcp.core.dataview.note_data import pack_items, read_note_data
+from obsidian_mcp.core.dataview.note_data import find_item_places, read_inline_fields
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
@@ -66,13 +66,13 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
             "The file is not UTF-8: characters that could not be read are left out of the index."
         )
     body = to_printable(text.body)
-    searched, structured = body if is_note(path) else "", b""
+    searched, structured = body if is_note(path) else "", ""
     try:
         if is_note(path):
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            note_facts, structured = _extract_note(parsed), structure_of(parsed).pack()
+            note_facts, structured = _extract_note(parsed), structure_of(parsed).packed
         elif extension(path) == DRAWING_EXTENSION:
             note_facts, searched = facts.Facts(), searched_text(path, body)
         else:
@@ -111,7 +111,7 @@ def extract_pdf(
         facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1)
     )
     pdf_content = pdf_content._replace(
-        structure=structure_of_pages(starts, len(pdf_content.text)).pack()
+        structure=structure_of_pages(starts, len(pdf_content.text)).packed
     )
     return facts.Facts(
         headings=pages, warnings=(_one_line(problem),) if problem else (), content=pdf_content
@@ -148,7 +148,7 @@ def _beginning(data: bytes) -> bytes:
 
 
 def _extract_note(parsed: parser.Note) -> facts.Facts:
-    lines, values, data = parsed.lines, parsed.properties, read_note_data(parsed)
+    lines, values = parsed.lines, parsed.properties
     links = [_property_link(link) for link in parsed.property_links]
     links += [
         _link(link, "", lines.line(link.span.start)) for link in parsed.links[: facts.LINKS_LIMIT]
@@ -158,7 +158,7 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
     tagged += [_tag(tag, "", lines) for tag in parsed.tags]
     fields = [
         facts.InlineFieldFact(*_property(key, inline_value(text, plain=True)), text)
-        for key, text in data.fields
+        for key, text in read_inline_fields(parsed)
     ]
     block = parsed.frontmatter
     spans = block.spans if block else {}
@@ -182,7 +182,7 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
         ),
         tuple(_task(parsed, item) for item in parsed.tasks),
         tuple(fields),
-        (facts.ListItemsFact(pack_items(data.items)),) if data.items else (),
+        find_item_places(parsed),
         tuple(broken),
     )
 

@@ -1,13 +1,16 @@
 """The rows that are stored of a file (specs/index.md).
 
 They are named tuples, because a vault has millions of them, and SQLite and pickle take them as they
-are. What is not UTF-8 in the file is U+FFFD here.
+are. Headings and list items lie beside the text (stored_note.py), the others in tables. What is not
+UTF-8 in the file is U+FFFD here.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+from obsidian_mcp.core.note.item_place import ItemPlace
 
 from .search_document import SearchContent
 
@@ -142,13 +145,6 @@ class InlineFieldFact(NamedTuple):
     """As written."""
 
 
-class ListItemsFact(NamedTuple):
-    """All list items of a note, for Dataview; a note without any has none."""
-
-    items: str
-    """As `dataview.note_data.pack_items` writes them."""
-
-
 @dataclass(slots=True)
 class Facts:
     """Everything that is stored of one file."""
@@ -160,7 +156,8 @@ class Facts:
     headings: tuple[HeadingFact, ...] = ()
     tasks: tuple[TaskFact, ...] = ()
     inline_fields: tuple[InlineFieldFact, ...] = ()
-    list_items: tuple[ListItemsFact, ...] = ()
+    list_items: tuple[ItemPlace, ...] = ()
+    """Where the list items are, for Dataview."""
     warnings: tuple[str, ...] = ()
     """One sentence for everything that could not be read."""
     content: SearchContent = field(default=SearchContent(), compare=False)

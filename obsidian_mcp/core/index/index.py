@@ -23,9 +23,11 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 from . import facts, search_document
 from .columns import IN_LIST, to_path, to_stored_path
 from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
+from .deflation import Deflater, add_dictionary, choose_dictionary
 from .facts import PARSE_SECONDS, Facts
-from .row_writer import Record, RowWriter, Stat, disk_column, is_there
+from .row_writer import DeflatedRecord, Record, RowWriter, Stat, disk_column, is_there
 from .rows import TABLES
+from .stored_note import PlainPiece, write_piece
 
 
 class Outdated(NamedTuple):
@@ -65,6 +67,7 @@ class Index:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self._latest_deflater: Deflater | None = None
 
     def close(self) -> None:
         self.database.close()
@@ -194,19 +197,48 @@ class Index:
         stat: Stat | None,
         patience: float,
     ) -> list[FileEntry]:
+        deflated_records = self._deflate(latest.values(), patience)  # before others have to wait
         with self.database.write_transaction(patience) as connection:
-            generation = connection.execute("SELECT generation + 1 FROM state").fetchone()[0]
-            batch = RowWriter(connection, generation)
+            identity, generation = connection.execute("SELECT * FROM state").fetchone()
+            generation += 1
+            batch = RowWriter(connection, identity, generation)
             for path in gone:
                 batch.remove(path, stat)
             refused = [
-                record.entry
-                for record in latest.values()
-                if (stat is not None and not is_there(stat, record.entry)) or not batch.put(record)
+                deflated.record.entry
+                for deflated in deflated_records
+                if (stat is not None and not is_there(stat, deflated.record.entry))
+                or not batch.put(deflated)
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
         return refused
+
+    def _deflate(self, records: Iterable[Record], patience: float) -> list[DeflatedRecord]:
+        """Return records with the pieces that are stored of them."""
+        with_facts = [(record, record.stored_facts) for record in records]
+        pieces = [write_piece(facts) for _, facts in with_facts if facts is not None]
+        if not pieces:
+            return [DeflatedRecord(record, None, None) for record, _ in with_facts]
+        deflate = self._deflater(pieces, patience).deflate
+        deflated = map(deflate, pieces)
+        return [
+            DeflatedRecord(record, facts, None if facts is None else next(deflated))
+            for record, facts in with_facts
+        ]
+
+    def _deflater(self, pieces: Sequence[PlainPiece], patience: float) -> Deflater:
+        """Return what deflates with the latest dictionary; make one where that is due."""
+        with self.database.read_transaction() as connection:
+            dictionary = choose_dictionary(connection, len(pieces))
+        if dictionary is None:
+            with self.database.write_transaction(patience) as connection:
+                dictionary = choose_dictionary(connection, len(pieces))
+                if dictionary is None:
+                    dictionary = add_dictionary(connection, pieces)
+        if self._latest_deflater is None or self._latest_deflater.dictionary != dictionary:
+            self._latest_deflater = Deflater(dictionary)
+        return self._latest_deflater
 
     def merge(self) -> bool:
         """Take a short step towards a full-text index of one segment; return whether more are to

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -13,9 +14,11 @@ from obsidian_mcp.errors import AppError
 from . import search_document
 from .columns import to_stored_path
 from .database import Connection
+from .deflation import Deflated, Inflater
 from .facts import Facts
 from .rows import TABLES
 from .schema import INSERT
+from .texts import Texts
 
 Stat = Callable[[str], DiskFile | None]
 """Looks at a file on disk, as `Files.stat`."""
@@ -34,6 +37,25 @@ class Record(NamedTuple):
     digest: bytes | None
     facts: Facts | None
 
+    @property
+    def stored_facts(self) -> Facts | None:
+        """The facts with something to search in; None where there are no facts."""
+        if self.facts is None or self.facts.content.name:
+            return self.facts
+        # of a file without facts, an exact search looks at the text itself
+        content = search_document.compose(to_stored_path(self.entry.path), "", truncated=True)
+        return replace(self.facts, content=content)
+
+
+@dataclass(frozen=True, slots=True)
+class DeflatedRecord:
+    """A record with the piece that is stored of it."""
+
+    record: Record
+    facts: Facts | None
+    piece: Deflated | None
+    """None where there are no facts."""
+
 
 class RowWriter:
     """Writes the rows of one transaction; see `Index.store`.
@@ -42,17 +64,21 @@ class RowWriter:
     file.
     """
 
-    def __init__(self, connection: Connection, generation: int) -> None:
+    def __init__(self, connection: Connection, identity: str, generation: int) -> None:
+        """`identity` is that of the index."""
         self._connection = connection
+        self._identity = identity
         self._generation = generation
         self._stale: list[int] = []
         """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
+        self._pieces: list[tuple[int, int, int, int, bytes]] = []
         self._contents: dict[int, search_document.SearchContent] = {}
 
-    def put(self, record: Record) -> bool:
+    def put(self, deflated: DeflatedRecord) -> bool:
         """Store a record; return False when it lacks facts that the index does not have either."""
-        entry, facts_ = record.entry, record.facts
+        record, facts_, piece = deflated.record, deflated.facts, deflated.piece
+        entry = record.entry
         stat = (disk_column(entry), entry.size, entry.mtime_ns)
         earlier = self._connection.execute(
             "SELECT id, size, digest FROM files WHERE path = ?", (to_stored_path(entry.path),)
@@ -62,7 +88,7 @@ class RowWriter:
             sql = "UPDATE files SET disk = ?, size = ?, mtime_ns = ? WHERE id = ?"
             self._connection.execute(sql, (*stat, file))
             return True
-        if facts_ is None:
+        if facts_ is None or piece is None:
             return False
         stored_cells = (record.digest, "\n".join(facts_.warnings), self._generation)
         if earlier:
@@ -82,12 +108,8 @@ class RowWriter:
             ).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
-        self._contents[file] = (
-            # of a file without facts, an exact search looks at the text itself
-            facts_.content
-            if facts_.content.name
-            else search_document.compose(to_stored_path(entry.path), "", truncated=True)
-        )
+        self._pieces.append((file, facts_.content.odd, *piece))
+        self._contents[file] = facts_.content
         return True
 
     def remove(self, path: VaultPath, stat: Stat | None) -> None:
@@ -109,7 +131,14 @@ class RowWriter:
             old = ((file,) for file in self._stale)
             self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)
             self._connection.executemany(INSERT[table], rows)
-        search_document.write(self._connection, self._stale, self._contents)
+        connection = self._connection
+        texts = Texts(Inflater(connection, self._identity))
+        old_fields = list(texts.read_indexed_fields(self._stale))
+        connection.executemany(
+            "DELETE FROM notes WHERE file = ?", ((file,) for file in self._stale)
+        )
+        connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?)", self._pieces)
+        search_document.write(connection, old_fields, self._contents)
         return bool(self._stale or self._contents)
 
 

@@ -8,23 +8,25 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .columns import IN_LIST, to_path, to_stored_path
 from .database import Connection
+from .deflation import Inflater
 from .facts import (
     AliasFact,
     Facts,
     HeadingFact,
     InlineFieldFact,
     LinkFact,
-    ListItemsFact,
     PropertyFact,
     TagFact,
     TaskFact,
@@ -38,10 +40,8 @@ TABLES: Mapping[str, type[NamedTuple]] = {
     "tags": TagFact,
     "properties": PropertyFact,
     "aliases": AliasFact,
-    "headings": HeadingFact,
     "tasks": TaskFact,
     "inline_fields": InlineFieldFact,
-    "list_items": ListItemsFact,
 }
 """Every table is a field of `Facts`. Its columns are `file`, the position `n`, and the fields of
 the tuple."""
@@ -62,6 +62,17 @@ class Stamp(NamedTuple):
     generation: int
 
 
+@dataclass(frozen=True, slots=True)
+class ListSource:
+    """What the list items of a file are made of, as Dataview has them."""
+
+    text: str
+    places: Sequence[ItemPlace]
+    headings: Sequence[HeadingFact]
+    links: Sequence[tuple[int, str, str | None, int]]
+    """Line, target and display of each link of the text, and whether it is an embed."""
+
+
 class Rows(NamedTuple):
     """One consistent view of the index.
 
@@ -80,7 +91,7 @@ class Rows(NamedTuple):
     @property
     def texts(self) -> Texts:
         """The texts of files in this view."""
-        return Texts(self.connection)
+        return Texts(Inflater(self.connection, self.stamp.identity))
 
     @property
     def file_sets(self) -> FileSets:
@@ -102,6 +113,8 @@ class Rows(NamedTuple):
             )
             for table, row in TABLES.items()
         }
+        for _, head in self.texts.read_heads([file]):
+            lists |= {"headings": head.headings, "list_items": head.list_items}
         return Facts(**lists, warnings=tuple(warnings.splitlines()))
 
     def links_from(self, path: VaultPath) -> list[LinkFact]:
@@ -118,14 +131,7 @@ class Rows(NamedTuple):
 
     def text(self, path: VaultPath) -> str:
         """Return the text of a file in which searches look; empty where it has no rows."""
-        sql = "SELECT text FROM texts JOIN files ON files.id = texts.file WHERE path = ?"
-        row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
-        return "" if row is None else str(row[0])
-
-    def texts_newest_first(self) -> Iterator[tuple[int, str]]:
-        """Yield file number and text of every file, the one changed last first."""
-        sql = "SELECT file, text FROM files JOIN texts ON file = id ORDER BY mtime_ns DESC, path"
-        return self.connection.execute(sql)
+        return self.texts.read_text(path) or ""
 
     def links_to(self, keys: Sequence[str]) -> list[tuple[VaultPath, LinkFact]]:
         """Return every link with one of these keys, and the file that holds it.
@@ -258,11 +264,18 @@ class Rows(NamedTuple):
         ):
             yield value, json.loads(f"[{files}]")
 
-    def list_items(self, path: VaultPath) -> str | None:
-        """Return the packed list items of one file; None where it has none."""
-        sql = "SELECT items FROM list_items t JOIN files ON files.id = t.file WHERE files.path = ?"
-        row = self.connection.execute(sql, (to_stored_path(path),)).fetchone()
-        return None if row is None else str(row[0])
+    def list_source(self, path: VaultPath) -> ListSource | None:
+        """Return what the list items of one file are made of; None where it has none."""
+        stored = self.texts.read_list_items(path)
+        if stored is None:
+            return None
+        file, head, text = stored
+        sql = (
+            "SELECT line, path || subpath, display, kind = 'embed' FROM links "
+            "WHERE file = ? AND line NOTNULL ORDER BY n"
+        )
+        links = self.connection.execute(sql, (file,)).fetchall()
+        return ListSource(text, head.list_items, head.headings, links)
 
     def aliases(self, key: str) -> list[tuple[VaultPath, AliasFact]]:
         """Return the files that have an alias with this key."""

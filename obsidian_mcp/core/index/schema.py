@@ -7,7 +7,7 @@ import zlib
 from obsidian_mcp import __version__
 from obsidian_mcp.core.text import analysis
 
-from . import facts, search_document
+from . import deflation, facts, search_document
 from .rows import TABLES
 
 SCHEMA = (
@@ -29,7 +29,9 @@ SCHEMA = (
     "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
     # else every change would cost a scan of all files
     "CREATE INDEX files_by_change ON files (changed)",
+    "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
     "CREATE INDEX properties_by_value ON properties (key, value)",
+    *deflation.SCHEMA,
     *search_document.SCHEMA,
 )
 VERSION = (

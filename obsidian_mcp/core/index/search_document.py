@@ -1,10 +1,11 @@
-"""The searchable contents of one file, and the tables that store them (specs/search.md, SEARCH-20
+"""The searchable contents of one file, and the tables of its words (specs/search.md, SEARCH-20
 to 29)."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from obsidian_mcp.core.text import analysis
@@ -42,8 +43,8 @@ class SearchContent(NamedTuple):
     words: str = ""
     """The distinct words of all these, separated by spaces, without those that are too long."""
     odd: int = 0
-    structure: bytes = b""
-    """`Structure.pack` of its parts; empty if it is not known."""
+    structure: str = ""
+    """`Structure.packed` of its parts; empty if it is not known."""
 
     @property
     def short_fields(self) -> tuple[str, ...]:
@@ -66,7 +67,7 @@ def compose(
     tags: Iterable[str] = (),
     properties: Iterable[str] = (),
     truncated: bool = False,
-    structure: bytes = b"",
+    structure: str = "",
 ) -> SearchContent:
     """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties`
     are names."""
@@ -108,16 +109,11 @@ def compose(
     )
 
 
-# The tables that a search uses: texts, words, and SQLite's full-text index over the words
+# The vocabulary, and SQLite's full-text index over its words
 
 _FIELDS = ", ".join(FIELDS)
 
 SCHEMA = (
-    # The text is the last column, so that the others are read without it.
-    f"""CREATE TABLE texts (file INTEGER PRIMARY KEY, odd INTEGER NOT NULL,
-    {", ".join(SHORT_FIELDS)}, structure BLOB NOT NULL, text TEXT NOT NULL)""",
-    "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
-    "CREATE INDEX texts_odd ON texts (odd) WHERE odd != 0",
     # Numbered in the order of their first appearance, in a batch the most frequent first: low
     # numbers are common words.
     "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE, plain TEXT)",
@@ -136,39 +132,37 @@ one."""
 MERGED_PAGES = 64
 """Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
 
-_PUT_TEXT = f"INSERT INTO texts VALUES ({', '.join('?' * (len(FIELDS) + 3))})"
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"
 _DROP = (
     f"INSERT INTO search (search, rowid, {_FIELDS}) "
     f"VALUES ('delete', {', '.join('?' * (len(FIELDS) + 1))})"
 )
-_OLD = f"SELECT text, {', '.join(SHORT_FIELDS)} FROM texts WHERE file = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedFields:
+    """The texts of a file in the full-text index."""
+
+    text: str
+    """As it is in the file."""
+    short_fields: Sequence[str]
 
 
 def write(
-    connection: Connection, dropped: Iterable[int], contents: Mapping[int, SearchContent]
+    connection: Connection,
+    dropped: Iterable[tuple[int, IndexedFields]],
+    contents: Mapping[int, SearchContent],
 ) -> None:
     """Delete the old contents of files, and then write new ones.
 
     FTS5 keeps no copy of the words of a contentless table, and deletes a row only if it is given
     them again; since SQLite 3.43 it can do without (`contentless_delete`), but Python 3.11 comes
-    with older ones. The words are made anew from the old text in `texts`, never from the file, so
+    with older ones. The words are made anew from the old text in the index, never from the file, so
     that a deletion needs no disk. What it costs is bounded by facts.BODY_LIMIT: 0.08 s for the
     longest text, as much as the same step for the new one.
     """
-    for file in dropped:
-        old = connection.execute(_OLD, (file,)).fetchone()
-        if old is not None:
-            text, *short_fields = old
-            connection.execute(_DROP, (file, analysis.spread(text), *short_fields))
-            connection.execute("DELETE FROM texts WHERE file = ?", (file,))
-    connection.executemany(
-        _PUT_TEXT,
-        (
-            (file, new.odd, *new.short_fields, new.structure, new.text)
-            for file, new in contents.items()
-        ),
-    )
+    for file, old in dropped:
+        connection.execute(_DROP, (file, analysis.spread(old.text), *old.short_fields))
     connection.executemany(
         _PUT, ((file, new.body, *new.short_fields) for file, new in contents.items())
     )

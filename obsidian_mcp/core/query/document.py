@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress
+from operator import add, sub
 from typing import Literal, NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.text.packed_numbers import (
+    from_steps,
+    pack_numbers,
+    to_steps,
+    unpack_numbers,
+)
 from obsidian_mcp.core.text.text import Span
 
 if TYPE_CHECKING:
@@ -27,8 +33,8 @@ _LENGTH_AND_COUNTS = 4
 """Numbers before the first column of a structure."""
 _BLOCKS, _HEADINGS, _TASKS = range(3)
 _OPEN = ord(" ")
-_NONE = array("I", [0])
-_LOWEST = array("I", [7])
+_NONE = [0]
+_LOWEST = [7]
 """Start and level of the text before the first heading."""
 
 FindFirst = Callable[[str, int, int], int]
@@ -47,36 +53,39 @@ class Parts(NamedTuple):
 class Structure:
     """Where the parts of one text are, in code points.
 
-    The index stores it beside the text as bytes.
+    The index stores it beside the text.
 
     The numbers are the length of the text, the counts of blocks, headings and tasks, and then,
-    column after column, the starts and ends of blocks, the starts and levels of headings, and the
-    marks, starts and ends of tasks.
+    column after column, the starts and lengths of blocks, the starts and levels of headings, and
+    the starts, lengths and marks of tasks. Starts are steps from one part to the next.
     """
 
-    __slots__ = ("_numbers", "_parts")
+    __slots__ = ("_numbers", "_parts", "packed")
 
-    def __init__(self, numbers: array[int] | bytes) -> None:
-        """`numbers` may be what `pack` returned."""
-        self._numbers = array("I", numbers)
+    def __init__(self, packed: str) -> None:
+        """`packed` is the attribute of this name of an earlier structure."""
+        self.packed = packed
+        self._numbers = unpack_numbers(packed)
         self._parts: dict[PartScope, Parts] = {}
 
-    def _column(self, kind: int, n: int) -> array[int]:
+    def _column(self, kind: int, n: int) -> list[int]:
         """Return column `n` of one kind of parts.
 
-        Kind 0 has the starts (0) and ends (1) of top-level blocks and of list items, without the
+        Kind 0 has the starts (0) and lengths (1) of top-level blocks and of list items, without the
         items below them (QUERY-41). Kind 1 has the starts (0) and levels (1) of the headings that
-        begin sections. Kind 2 has the marks as code points (0), starts (1) and ends (2) of task
+        begin sections. Kind 2 has the starts (0), lengths (1) and marks as code points (2) of task
         items, without the items below them (QUERY-43).
         """
         numbers = self._numbers
         size = numbers[kind + 1]
         first = _LENGTH_AND_COUNTS + 2 * sum(numbers[1 : kind + 1]) + n * size
-        return numbers[first : first + size]
+        column = numbers[first : first + size]
+        return column if n else from_steps(column)
 
-    def pack(self) -> bytes:
-        """Return the structure as bytes."""
-        return self._numbers.tobytes()
+    def _starts_and_ends(self, kind: int) -> tuple[list[int], list[int]]:
+        """Return the first two columns of blocks or tasks, with ends in place of lengths."""
+        starts = self._column(kind, 0)
+        return starts, list(map(add, starts, self._column(kind, 1)))
 
     def parts(self, scope: PartScope) -> Parts:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
@@ -90,18 +99,18 @@ class Structure:
     def _edges(self, scope: PartScope) -> Sequence[Sequence[int]]:
         match scope:
             case "block":
-                return self._column(_BLOCKS, 0), self._column(_BLOCKS, 1)
+                return self._starts_and_ends(_BLOCKS)
             case "section":
                 return self._sections()
             case "section-tree":
                 return self._section_trees()
-        marks, *edges = [self._column(_TASKS, n) for n in range(3)]
+        edges = self._starts_and_ends(_TASKS)
         if scope == "task":
             return edges
-        chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in marks]
+        chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in self._column(_TASKS, 2)]
         return [list(compress(column, chosen)) for column in edges]
 
-    def _sections(self) -> tuple[array[int], array[int]]:
+    def _sections(self) -> tuple[list[int], list[int]]:
         """Return the starts and ends of the sections, each from a heading to the next one.
 
         See QUERY-42.
@@ -114,7 +123,7 @@ class Structure:
             ends.append(self._numbers[0])
         return starts, ends
 
-    def _section_trees(self) -> tuple[array[int], array[int]]:
+    def _section_trees(self) -> tuple[list[int], list[int]]:
         """Return the starts and ends of the sections with those below them (QUERY-42).
 
         A section ends at the next heading that is not below its own.
@@ -136,25 +145,28 @@ class Structure:
 def structure_of(note: Note) -> Structure:
     """Return the structure of a parsed note."""
     blocks, headings, tasks = _blocks(note), note.outline, list(note.tasks)
+    counts = len(note.body), len(blocks), len(headings), len(tasks)
     columns = (
-        [span.start for span in blocks],
-        [span.end for span in blocks],
-        [heading.span.start for heading in headings],
+        *_to_steps_and_lengths(blocks),
+        to_steps(heading.span.start for heading in headings),
         [heading.level for heading in headings],
+        *_to_steps_and_lengths([item.span for item in tasks]),
         [ord(item.mark or " ") for item in tasks],
-        [item.span.start for item in tasks],
-        [item.span.end for item in tasks],
     )
-    return Structure(
-        array("I", [len(note.body), len(blocks), len(headings), len(tasks), *chain(*columns)])
-    )
+    return Structure(pack_numbers(chain(counts, *columns)))
 
 
 def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
     """Return the structure of a text of pages, each of which is one block and one section."""
     ends = [*starts[1:], length] if starts else []
     count = len(starts)
-    return Structure(array("I", [length, count, count, 0, *starts, *ends, *starts, *[1] * count]))
+    columns = *_to_steps_and_lengths(list(map(Span, starts, ends))), to_steps(starts), [1] * count
+    return Structure(pack_numbers(chain((length, count, count, 0), *columns)))
+
+
+def _to_steps_and_lengths(spans: Sequence[Span]) -> tuple[list[int], list[int]]:
+    starts, ends = [span.start for span in spans], [span.end for span in spans]
+    return to_steps(starts), list(map(sub, ends, starts))
 
 
 def _blocks(note: Note) -> list[Span]:

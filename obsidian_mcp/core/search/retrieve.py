@@ -61,11 +61,11 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
     is_part = len(files) * 4 <= len(snapshot.table.paths) * 3
     texts = snapshot.rows.texts.read_all(files if is_part else None)
     rows = (row for row in texts if row.file in files)
-    for count, (number, text, packed) in enumerate(rows, 1):
+    for count, (number, text, head) in enumerate(rows, 1):
         if not count % REPORTED_TEXTS:
             report_progress(count, len(files), "Searching")
         if number in truncated:
-            text, packed = whole_text(snapshot, number), b""
-        if matcher.matches(StoredDocument(snapshot, number, text, packed)):
+            text, head = whole_text(snapshot, number), b""
+        if matcher.matches(StoredDocument(snapshot, number, text, head)):
             matching.add(number)
     return matching

@@ -9,6 +9,7 @@ from functools import cached_property, partial
 
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index import search_document
+from obsidian_mcp.core.index.stored_note import NoteHead
 from obsidian_mcp.core.query.document import Document, DocumentKind, Structure
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import AppError
@@ -42,22 +43,23 @@ class StoredDocument(Document):
     """A document from the rows of the index; what the query needs is read when it is needed."""
 
     def __init__(
-        self, snapshot: Snapshot, number: int, text: str, packed: bytes | None = None
+        self, snapshot: Snapshot, number: int, text: str, head: bytes | None = None
     ) -> None:
-        """`packed` is the structure as bytes; empty if it is not known, None if it was not read."""
+        """`head` is that of the stored text; empty if it is of no use, None if it was not read."""
         path = snapshot.table.paths[number]
         kind: DocumentKind = "canvas" if number in snapshot.table.canvases else "note"
         super().__init__(path if path.isascii() else normal_form(path), text, kind)
         self.number = number
         self._snapshot = snapshot
-        self._packed = packed
+        self._head = head
         self._rows = partial(snapshot.rows.rows_of_file, number)
 
     @cached_property
     def structure(self) -> Structure:
-        packed = self._packed
-        if packed is None:
+        if self._head is None:
             packed = self._snapshot.rows.texts.read_structure(self.number)
+        else:
+            packed = NoteHead(self._head).structure if self._head else ""
         return Structure(packed) if packed else super().structure
 
     @cached_property

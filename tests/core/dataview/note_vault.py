@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp.core.dataview.note_data import ListItemData, NoteData, read_note_data
+from obsidian_mcp.core.dataview.note_data import ListItemData, read_inline_fields, read_note_items
 from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
@@ -31,7 +31,6 @@ class NoteVault(TextVault):
     def __init__(self, texts: Mapping[str, str], bookmarks: frozenset[str] = frozenset()) -> None:
         super().__init__(texts)
         self._bookmarks = bookmarks
-        self._data: dict[str, NoteData] = {}
         self._fields: dict[str, Sequence[RawField]] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
@@ -46,7 +45,7 @@ class NoteVault(TextVault):
     def fields(self, path: str) -> Sequence[RawField]:
         if path not in self._fields:
             found = [RawField(key, value, inline=False) for key, value in self.properties(path).items()]
-            found += [RawField(field.key, field.value, inline=True) for field in self._read(path).fields]
+            found += [RawField(field.key, field.value, inline=True) for field in read_inline_fields(self.note(path))]
             self._fields[path] = found
         return self._fields[path]
 
@@ -57,12 +56,7 @@ class NoteVault(TextVault):
         return ()
 
     def list_items(self, path: str) -> Sequence[ListItemData]:
-        return self._read(path).items
-
-    def _read(self, path: str) -> NoteData:
-        if path not in self._data:
-            self._data[path] = read_note_data(self.note(path))
-        return self._data[path]
+        return read_note_items(self.note(path))
 
     def text_tags(self, path: str) -> Sequence[str]:
         return [tag.name for tag in self.note(path).tags]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.inline_fields import bracketed_fields, full_line_field, item_fields, line_fields
-from obsidian_mcp.core.dataview.note_data import read_note_data
+from obsidian_mcp.core.dataview.note_data import read_inline_fields, read_note_items
 from obsidian_mcp.core.note.parser import parse
 
 from .note_vault import NoteVault
@@ -96,9 +96,11 @@ def test_any_text_has_fields_or_none(text: str) -> None:
     assert all(field.key in text and field.value in text for field in found)
     assert not whole or found
     source = f"- {text}\n\n{text}:: {text}"
-    data = read_note_data(parse(source))
-    assert all(word in source for field in data.fields for word in field.key.split())  # lines of an item are joined
-    assert [item.line for item in data.items] == sorted({item.line for item in data.items})
+    note = parse(source)
+    # lines of an item are joined
+    assert all(word in source for field in read_inline_fields(note) for word in field.key.split())
+    lines = [item.line for item in read_note_items(note)]
+    assert lines == sorted(set(lines))
 
 
 def test_many_unclosed_fields_are_read_in_no_time() -> None:

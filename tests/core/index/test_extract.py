@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.dataview.note_data import pack_items, read_note_data, unpack_items
+from obsidian_mcp.core.dataview.note_data import find_item_places
 from obsidian_mcp.core.index import extract, facts
 from obsidian_mcp.core.index.facts import (
     BODY_LIMIT,
@@ -19,7 +19,6 @@ from obsidian_mcp.core.index.facts import (
     HeadingFact,
     InlineFieldFact,
     LinkFact,
-    ListItemsFact,
     PropertyFact,
     TagFact,
     TaskFact,
@@ -86,7 +85,7 @@ def test_a_note_is_kept_as_rows() -> None:
             TaskFact(" ", 9, "- [ ] do #task", False, "A *heading*", "", "", linked=False),
             TaskFact("x", 10, "- [x] done [m](sub/m%20n.md#h)", False, "A *heading*", "", "", linked=False),
         ),
-        list_items=(ListItemsFact(pack_items(read_note_data(parser.parse(NOTE)).items)),),
+        list_items=find_item_places(parser.parse(NOTE)),
     )  # fmt: skip
 
 
@@ -97,7 +96,7 @@ def test_inline_fields_and_list_items_are_kept_as_dataview_reads_them() -> None:
         InlineFieldFact("k", "k", "text", '"[x] v"', "[x] v"),
         InlineFieldFact("some key", "Some Key", "number", "1", "1"),
     )
-    assert unpack_items(found.list_items[0].items) == read_note_data(parser.parse(note)).items
+    assert found.list_items == find_item_places(parser.parse(note))
     assert of("text\n").list_items == ()
 
 

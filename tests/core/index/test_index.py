@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import extract
-from obsidian_mcp.core.index.facts import UNSTORABLE, Facts, HeadingFact
+from obsidian_mcp.core.index.facts import UNSTORABLE, AliasFact, Facts, HeadingFact
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import Request
@@ -174,15 +174,25 @@ def test_a_record_of_known_bytes_whose_rows_another_program_deleted_meanwhile_is
         assert vault.index.status().files == 0
 
 
-@pytest.mark.parametrize("value", [2**63, "\ud800", ["a list"]], ids=["a large number", "half a character", "no value"])
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"aliases": (AliasFact("odd", 2**63),)},  # type: ignore[arg-type]
+        {"aliases": (AliasFact("odd", "\ud800"),)},
+        {"aliases": (AliasFact("odd", ["a list"]),)},  # type: ignore[arg-type]
+        {"headings": (HeadingFact(1, "odd", 2**28),)},
+        {"headings": (HeadingFact(-1, "odd", 0),)},
+    ],
+    ids=["a large number", "half a character", "no value", "a far heading", "a heading without a level"],
+)
 def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
-    monkeypatch: pytest.MonkeyPatch, value: Any
+    monkeypatch: pytest.MonkeyPatch, odd: dict[str, Any]
 ) -> None:
     """INDEX-26"""
     read_facts = extract.read_facts
 
     def read(path: str, data: bytes, size: int) -> Facts:
-        return replace(read_facts(path, data, size), headings=(HeadingFact(1, "odd", value),) if path == "b.md" else ())
+        return replace(read_facts(path, data, size), **(odd if path == "b.md" else {}))
 
     monkeypatch.setattr(extract, "read_facts", read)
     with MemoryVault({"a.md": "[[b]]", "b.md": "# odd\n[[a]]", "c.md": "[[b]]"}) as vault:

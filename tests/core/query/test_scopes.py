@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.query.document import Document, PartScope, Structure, lines_within, parts_within, structure_of
+from obsidian_mcp.core.query.document import Document, PartScope, lines_within, parts_within, structure_of
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.finders import LiteralFinder
 from obsidian_mcp.core.query.parser import parse as parse_query
@@ -21,18 +21,6 @@ from .test_evaluate import WORDS, files
 
 ANYWHERE = LiteralFinder(substring("", match_case=False)).find_first
 SCOPES: tuple[PartScope, ...] = ("block", "section", "section-tree", "task", "task-todo", "task-done")
-
-
-@given(files())
-@examples(200)
-def test_a_packed_structure_has_the_parts_of_the_note(plain: PlainFile) -> None:
-    structure = structure_of(parse(plain.text))
-    packed = structure.pack()
-    assert packed
-    unpacked = Structure(packed)
-    for scope in SCOPES:
-        found, expected = unpacked.parts(scope), structure.parts(scope)
-        assert [list(column) for column in found] == [list(column) for column in expected]
 
 
 def test_items_of_a_list_in_a_quote_belong_to_the_quote() -> None:
