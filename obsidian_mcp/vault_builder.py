@@ -229,6 +229,7 @@ class FolderBuilder:
             app=app,
             through_app=through_app,
             calendar=calendar(self._config),
+            validity=self._config.validity,
             begin_background=lambda indexer: self._begin_background(
                 indexer, vault, cache, reported if watcher is not None else None
             ),

@@ -76,7 +76,9 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
         if hit.value and not paint.paths_only
         else ""
     )
-    yield paint.path(mask_controls(hit.path)) + value
+    yield paint.path(mask_controls(hit.path)) + value + paint.outdated(hit.outdated)
+    for line in hit.chain or ():
+        yield paint.colour(f"  {mask_controls(line)}", QUIET)
     above = None
     for snippet in hit.snippets or ():
         part = snippet.heading and f"# {snippet.heading}"
@@ -93,6 +95,8 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
             marks = snippet.marks if line == snippet.text else ()
             yield paint.colour(number, LINE) + paint.line(mask_controls(line), marks, len(number))
             number = " " * len(number)
+        if snippet.outdated and not hit.outdated:
+            yield paint.colour(f"{' ' * 8}({mask_controls(snippet.outdated)})", QUIET)
 
 
 class _Paint(NamedTuple):
@@ -103,6 +107,12 @@ class _Paint(NamedTuple):
 
     def colour(self, text: str, colour: str) -> str:
         return f"{colour}{text}{RESET}" if self.screen is not None and self.screen.colours else text
+
+    def outdated(self, reason: str | None) -> str:
+        """Why a note holds no longer, behind its path (MEM-11)."""
+        if reason is None or self.paths_only:
+            return ""
+        return self.colour(f"  ({mask_controls(reason)})", QUIET)
 
     def path(self, path: str) -> str:
         folded = fold(path)

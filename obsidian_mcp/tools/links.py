@@ -186,6 +186,8 @@ class SimilarNote:
     overlap: float | None = None
     """Share of runs of three words that both notes have, up to 1."""
     near_duplicate: bool | None = None
+    outdated: str | None = None
+    """Why the note holds no longer, such as `superseded by [[X]]`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +224,7 @@ def similar(
     count = min(limit, MOST_COMPARED)
     paths, notice = opened.search.find_alike(entry.path, text, count + TEMPLATES_AMONG)
     listed: list[SimilarNote] = []
+    outdated = opened.search.describe_outdated(paths)
     for path in paths:
         if len(listed) == count:
             break
@@ -229,7 +232,7 @@ def similar(
             continue
         other_entry = opened.catalog.get(path)
         if other_entry is not None and path != entry.path and other_entry.is_too_large:
-            listed.append(SimilarNote(path))
+            listed.append(SimilarNote(path, outdated=outdated.get(path)))
         elif (
             other_entry is not None
             and path != entry.path
@@ -241,6 +244,7 @@ def similar(
                     path,
                     round(shared, 3) or None,
                     near_duplicate=shared >= DUPLICATE_OVERLAP or None,
+                    outdated=outdated.get(path),
                 )
             )
     return SimilarNotes(entry.path, listed[:limit], notice)

@@ -166,6 +166,7 @@ def view_context(app: App, vault: Vault, entry: FileEntry, structure: ReadNote) 
     ).tasks
     found_around = {
         **to_plain_json(structure),
+        "outdated": vault.search.describe_outdated([entry.path]).get(entry.path),
         "open_tasks": [
             {"line": task.line, "text": task.text[:TASK_CHARACTERS]} for task in open_tasks
         ],

@@ -59,10 +59,10 @@ def search(
         ),
     ] = None,
     match: Annotated[
-        MatchMode, Argument(description="smart: also word forms, accents, typos, synonyms")
+        MatchMode, Argument(description="smart: also word forms, typos, synonyms")
     ] = "smart",
     folder: Annotated[str, Argument(description="Below this folder")] = "",
-    modified_after: Annotated[str, Argument(description="2024-05, last 7 days, since monday")] = "",
+    modified_after: Annotated[str, Argument(description="2024-05, last 7 days")] = "",
     modified_before: Annotated[str, Argument(description="Likewise")] = "",
     sort: Annotated[
         str, Argument(description="modified, name, path, tag, a property; asc or desc")
@@ -75,6 +75,7 @@ def search(
         Literal["lines", "passages", "paths"], Argument(description="passages: paragraphs to quote")
     ] = "lines",
     name: Annotated[str, Argument(description="In this note: all lines")] = "",
+    current: Annotated[bool, Argument(description="Skip outdated")] = False,
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
@@ -101,6 +102,7 @@ def search(
         order(sort_by) if sort_by else None,
         opened.find(name).path if name else None,
         show == "passages",
+        current,
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = parse_facet(group) if group.strip() else None

@@ -61,6 +61,11 @@ class FileSets(NamedTuple):
         )
         return map(FileTasks._make, self.connection.execute(sql))
 
+    def with_task_fields(self) -> set[int]:
+        """Return the files with an inline field in the first line of a task, which are in no table
+        of their own."""
+        return self._files("tasks WHERE instr(text, '::')")
+
     def most_common_tags(self, files: Collection[int], limit: int) -> list[str]:
         """Return the tags of some files, those of most files first."""
         sql = (

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from typing import NamedTuple
 
@@ -16,11 +17,13 @@ from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
+from obsidian_mcp.core.note.validity import ValidityNames
 from obsidian_mcp.core.query.nodes import QueryNode, Word, has_scope
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
+from .current_first import Currency, speaks_of_past
 from .found_files import FoundFiles
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, folder_filter, request_filter
@@ -63,6 +66,9 @@ class SearchTools(NamedTuple):
     """What the user hides."""
     property_tables: Sequence[str]
     """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
+    validity_names: ValidityNames
+    """What says that something is outdated."""
+    today: Callable[[], date]
     near: Callable[[str, int], Sequence[Near]] | None
     """Returns the notes nearest in meaning to a text; None without a model."""
     pdfs: PdfBackground | None
@@ -81,6 +87,11 @@ class _SearchProgress:
     """The plan of any of the words, which knows the words that no note has."""
     starts: dict[int, int] | None = None
     """Of files that only their meaning found, where the part begins."""
+    successors: frozenset[int] = frozenset()
+    """Files without the words, which are listed before what they supersede."""
+    lowered: frozenset[int] = frozenset()
+    """Files that come later because they, or what they say of this, are outdated."""
+    is_about_past: bool = False
 
 
 class FileSearch:
@@ -134,6 +145,8 @@ class FileSearch:
             plan = exact_plan(query, snapshot.vocabulary)
         if snapshot.table.has_pdfs and not finds_pages(query):
             self._without = snapshot.table.pdfs  # a query that only excludes would list every PDF
+        if request.current:
+            self._without |= snapshot.signals.outdated.marks.keys()
         result = _SearchProgress(plan, retrieve(snapshot, plan, self._within) - self._without)
         if lexicon is not None:
             self._widen(snapshot, result, lexicon)
@@ -147,22 +160,51 @@ class FileSearch:
             snapshot = note_unsearched(snapshot, query, self._within, is_exact=is_exact)
         if result.wide_plan is not None and not result.files and not textless:
             result.plan = result.wide_plan
-        if result.ranked is None and request.ranks:
+        if not snapshot.signals.outdated.is_empty:
+            self._put_current_first(snapshot, result)
+        elif result.ranked is None and request.ranks:
             ranked_count = self._count_ranked(len(result.files))
             result.ranked = rank(snapshot, result.plan, result.files, request.query, ranked_count)
         return self._render(self._order(snapshot, result, textless), request)
+
+    def _put_current_first(self, snapshot: Snapshot, result: _SearchProgress) -> None:
+        """Rank the files, if nothing did yet, with what is outdated behind (MEM-10 to 12)."""
+        request = self._request
+        may_follow = self._may_follow if request.match == "smart" and not request.current else None
+        result.is_about_past = speaks_of_past(request.query, snapshot.signals.outdated.today)
+        currency = Currency(snapshot, result.plan, result.is_about_past, may_follow)
+        if request.current:
+            result.files = currency.leave_out_outdated(result.files)
+            if result.ranked is not None:
+                listed = [pair for pair in result.ranked.scored if pair[0] in result.files]
+                result.ranked = result.ranked._replace(scored=listed)
+        if not request.ranks:
+            return
+        if result.ranked is None:
+            count = self._count_ranked(len(result.files))
+            result.ranked = currency.rank_files(result.files, request.query, count)
+        else:
+            result.ranked, result.lowered = currency.reorder(result.ranked)
+        if request.note is None:
+            result.ranked, result.successors = currency.put_successors_first(
+                result.ranked, result.files
+            )
+            result.files = result.files | result.successors
 
     def _look(
         self, state: SearchState, rows: Rows, *, notice: str | None, is_whole: bool
     ) -> Snapshot:
         """Return what a search of these rows sees."""
         tools = self._tools
+        today = tools.today().isoformat()
+        outdated = tools.states.find_outdated(state, rows, tools.validity_names, today)
+        tables, now = tools.property_tables, self._request.now
         return Snapshot(
             rows=rows,
             table=state.table,
             vocabulary=state.words,
             catalog=tools.catalog,
-            signals=Signals(rows, tools.catalog, tools.property_tables, self._request.now),
+            signals=Signals(rows, tools.catalog, outdated, tables, now),
             read=tools.read,
             text_counts={},
             expression_counts={},
@@ -285,7 +327,12 @@ class FileSearch:
         items += textless
         if order is not None and not order.descending:
             items.reverse()
-        return FoundFiles(snapshot, items, total, order, result.plan, ranked.fields, note)
+        files = FoundFiles(snapshot, items, total, order, result.plan, ranked.fields, note)
+        return files._replace(
+            successors=result.successors,
+            lowered=result.lowered,
+            is_about_past=result.is_about_past,
+        )
 
     def _describe_others(self, snapshot: Snapshot, result: _SearchProgress) -> str | None:
         """Return how many more files an exact search for a single word finds (SEARCH-95)."""

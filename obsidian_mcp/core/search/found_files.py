@@ -25,3 +25,9 @@ class FoundFiles(NamedTuple):
     fields: dict[int, Fields]
     """Files that were read already."""
     note: str | None = None
+    successors: frozenset[int] = frozenset()
+    """Files without the words, which supersede files that have them."""
+    lowered: frozenset[int] = frozenset()
+    """Files that would come earlier if they, or what they say of this, were not outdated."""
+    is_about_past: bool = False
+    """Whether hits say what held when."""

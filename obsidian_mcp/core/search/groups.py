@@ -51,7 +51,7 @@ def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
     rows = [(name, item) for name, items in groups.items() for item in items]
     page = rows[request.offset : request.offset + request.limit]
     items = [item for _, item in page]
-    render = Renderer(result, items, request.snippets)
+    render = Renderer(result, items, request, request.snippets)
     later_groups: list[Group] = []
     entries = take_fitting(_entries(groups, page, render), room, _entry_size)
     if not entries:  # else a client that asks for the next page would never get past a long hit

@@ -43,7 +43,9 @@ def _sent_members(record: Group | Hit | Snippet) -> dict[str, object]:
     for name in _SENT[type(record)]:
         value = getattr(record, name)
         if isinstance(value, list):
-            members[name] = [_sent_members(entry) for entry in value]
+            members[name] = [
+                entry if isinstance(entry, str) else _sent_members(entry) for entry in value
+            ]
         elif value is not None:
             members[name] = value
     return members

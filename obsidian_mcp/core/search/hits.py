@@ -55,6 +55,8 @@ class Request(NamedTuple):
     """Only this file, of which every line is listed; `limit` and `offset` count lines."""
     passages: bool = False
     """Whether paragraphs are shown instead of lines."""
+    current: bool = False
+    """Whether what is outdated is left out (MEM-13)."""
     characters: int = ANSWER_CHARACTERS
     """Most of the answer, as JSON."""
     now: datetime | None = None
@@ -92,6 +94,8 @@ class Snippet:
     """Page of the PDF that the line is on; a link to it is `[[x.pdf#page=3]]`."""
     link: str | None = None
     """To the heading above a passage, or to its note."""
+    outdated: str | None = None
+    """Why the line holds no longer, such as `superseded by [[X]]`, where its note does (MEM-11)."""
 
 
 @dataclass(slots=True)
@@ -102,9 +106,13 @@ class Hit:
     value: str | None = None
     """What the file was sorted by, if the path does not say it (SEARCH-69)."""
     snippets: list[Snippet] | None = None
-    matched: Literal["meaning", "link"] | None = None
-    """Says of a file without the words that a model found it (SEM-04), or the text of a link to it
-    (SEARCH-86)."""
+    matched: Literal["meaning", "link", "successor"] | None = None
+    """Says of a file without the words that a model found it (SEM-04), the text of a link to it
+    (SEARCH-86), or that it supersedes one that has them (MEM-12)."""
+    outdated: str | None = None
+    """Why the note holds no longer, such as `superseded by [[X]]` (MEM-11)."""
+    chain: list[str] | None = None
+    """Where a question is about the past: what held when, the oldest first (MEM-14)."""
 
 
 @dataclass(slots=True)

@@ -10,6 +10,7 @@ from typing import Literal
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.index.facts import HeadingFact
+from obsidian_mcp.core.note.validity import Mark, MarkedBlock
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.fit import Room, take_fitting
@@ -21,7 +22,14 @@ from .hits import Hit, Hits, Request, Snippet
 from .remarks import remark_of
 from .second_pass import read_fields
 from .signals import Item
-from .snippets import HitPlace, choose, find_body_start, first_lines, put_on_pages
+from .snippets import (
+    HitPlace,
+    choose,
+    find_body_start,
+    first_lines,
+    put_on_pages,
+    weigh_current,
+)
 from .sort import shown_values
 from .stored_document import StoredDocument, whole_text
 from .weights import weigh_terms
@@ -48,7 +56,7 @@ def render_page(result: FoundFiles, request: Request) -> Hits:
     widened = remark_of(result)
     room = room_for(request.characters, widened, result.snapshot.notice, result.note)
     page = result.items[request.offset : request.offset + request.limit]
-    render = Renderer(result, page, request.snippets, passages=request.passages)
+    render = Renderer(result, page, request, request.snippets)
     hits: list[Hit] = []
     left = Room(room)
     for item in page:
@@ -67,9 +75,7 @@ def _render_lines(result: FoundFiles, request: Request) -> Hits:
     """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
     remark = remark_of(result)
     room = room_for(request.characters, remark, result.snapshot.notice, result.note)
-    render = Renderer(
-        result, result.items[:1], sys.maxsize, passages=request.passages, best_first=True
-    )
+    render = Renderer(result, result.items[:1], request, sys.maxsize, best_first=True)
     hits = list(map(render.hit, result.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
     asked_lines = lines[request.offset : request.offset + request.limit]
@@ -98,17 +104,23 @@ class Renderer:
         self,
         found: FoundFiles,
         page: Sequence[Item],
+        request: Request,
         most: int,
         *,
-        passages: bool = False,
         best_first: bool = False,
     ) -> None:
-        """`most` snippets of a file; `passages`: whole paragraphs; `best_first`: not in the order
-        of the file."""
+        """`most` snippets of a file; `best_first`: not in the order of the file."""
         plan = found.plan
         self._snapshot = found.snapshot
+        self._outdated = found.snapshot.signals.outdated
         self._most = most
-        self._passages, self._best_first = passages, best_first
+        self._passages, self._best_first = request.passages, best_first
+        self._is_current_only = request.current
+        self._is_about_past = found.is_about_past
+        self._successors = found.successors
+        self._always_shown = found.successors | found.lowered
+        self._marks: list[Mark] = []
+        """Those of the lines of the hit that is made."""
         self._places = max(PLACES, most)
         terms = weigh_terms(found.snapshot, plan.shown) if most else []
         # the words of the query first
@@ -132,14 +144,33 @@ class Renderer:
     def hit(self, item: Item) -> Hit:
         """Return a file as a hit, with the lines to show if it is in the index."""
         value = None if self._value is None else self._value(item)
-        matched: Literal["meaning", "link"] | None = None if item.start is None else "meaning"
+        matched: Literal["meaning", "link", "successor"] | None = (
+            None if item.start is None else "meaning"
+        )
         number, snippets = item.number, list[Snippet]()
-        if self._most and number is not None and (item.score or 0.0) >= self._least:
-            snippets = self._snippets(number, item.start)
+        self._marks = []
+        score = None if item.score is None else round(item.score, 1)
+        if number is None:
+            return Hit(item.path, score, value, None, matched)
+        is_successor = number in self._successors
+        if self._most and (number in self._always_shown or (item.score or 0.0) >= self._least):
+            snippets = self._snippets(number, 0 if is_successor else item.start)
             if not snippets and self._fields[number].links:
                 matched = "link"
-        score = None if item.score is None else round(item.score, 1)
-        return Hit(item.path, score, value, snippets or None, matched)
+        if self._outdated.is_empty:
+            return Hit(item.path, score, value, snippets or None, matched)
+        if is_successor:
+            matched = "successor"
+        mark = self._outdated.marks.get(number)
+        outdated = None if mark is None else self._outdated.describe(number, mark)
+        chain = self._describe_chain(number, mark) if self._is_about_past else None
+        return Hit(item.path, score, value, snippets or None, matched, outdated, chain)
+
+    def _describe_chain(self, number: int, mark: Mark | None) -> list[str] | None:
+        from .chain import describe_chain  # few questions are about the past
+
+        marks = self._marks if mark is None else [mark]
+        return describe_chain(self._snapshot, number, marks)
 
     def _snippets(self, number: int, start: int | None) -> list[Snippet]:
         """The lines to show of a file, in their order; `start` is where what was found by its
@@ -148,17 +179,7 @@ class Renderer:
             self._fetch(number)
         fields = self._fields[number]
         text = whole_text(self._snapshot, number) if fields.is_truncated else fields.text
-        places: list[HitPlace] = []
-        folded = fold(text) if self._terms else ""
-        present: set[str] = set()
-        for word, term, rarity in self._terms:
-            if term.instead_of and present.issuperset(term.instead_of.split()):
-                continue
-            term_places = term.places(folded, self._places)
-            present.update([term.text] if term_places else [])
-            places += [
-                HitPlace(first, last, word, rarity * weight) for first, last, weight in term_places
-            ]
+        places = self._find_words(text) if self._terms else []
         if self._matchers:
             document = StoredDocument(self._snapshot, number, text)
             parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
@@ -170,20 +191,25 @@ class Renderer:
                     else:
                         places.append(HitPlace(span.start, span.end, term_number))
         if not places and start is not None:
+            start = max(start, find_body_start(text))
             places = [HitPlace(at, at) for at in first_lines(text, start, self._most)]
         if self._is_one_word:
             places = places[: max(PLACES_OF_ONE_WORD, self._most)]
-        alike = self._is_one_word and not self._terms
+        blocks = [] if self._outdated.is_empty else self._outdated.find_blocks(number, text)
+        if blocks:
+            places = list(weigh_current(places, blocks, leave_out=self._is_current_only))
         headings = self._headings[number]
         snippets = choose(
             text,
             places,
             headings,
             self._most,
-            alike=alike,
+            alike=self._is_one_word and not self._terms,
             passages=self._passages,
             best_first=self._best_first,
         )
+        if blocks:
+            snippets = self._mark_snippets(number, text, snippets, blocks)
         if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
             snippets = list(put_on_pages(snippets, text, headings))
         return (
@@ -191,6 +217,44 @@ class Renderer:
             if self._passages
             else snippets
         )
+
+    def _find_words(self, text: str) -> list[HitPlace]:
+        """Return where a text has the words of the query."""
+        places: list[HitPlace] = []
+        folded = fold(text)
+        present: set[str] = set()
+        for word, term, rarity in self._terms:
+            if term.instead_of and present.issuperset(term.instead_of.split()):
+                continue
+            term_places = term.places(folded, self._places)
+            present.update([term.text] if term_places else [])
+            places += [
+                HitPlace(first, last, word, rarity * weight) for first, last, weight in term_places
+            ]
+        return places
+
+    def _mark_snippets(
+        self, number: int, text: str, snippets: list[Snippet], blocks: Sequence[MarkedBlock]
+    ) -> list[Snippet]:
+        """Return lines and passages with the marks of the blocks that they are in (MEM-11)."""
+        lines = [text.count("\n", 0, block.start) + 1 for block in blocks]
+        marked = []
+        for snippet in snippets:
+            last = snippet.line + (snippet.text.count("\n") if self._passages else 0)
+            reasons = []
+            for line, block in zip(lines, blocks, strict=True):
+                if line <= last and snippet.line <= line + text.count("\n", *block[:2]):
+                    reason = self._outdated.describe(number, block.mark)
+                    is_part = line > snippet.line or snippet.text.count("\n") > text.count(
+                        "\n", *block[:2]
+                    )
+                    reasons.append(f"line {line}: {reason}" if is_part else reason)
+                    self._marks.append(block.mark)
+            outdated = "; ".join(dict.fromkeys(reasons)) or None
+            marked.append(replace(snippet, outdated=outdated))
+        if self._best_first:
+            marked.sort(key=lambda snippet: snippet.outdated is not None)
+        return marked
 
     def _add_link(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""

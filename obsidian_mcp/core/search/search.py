@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from datetime import date
 from functools import partial
 from typing import overload
 
@@ -12,6 +13,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows
+from obsidian_mcp.core.note.validity import DEFAULT_NAMES, ValidityNames
 from obsidian_mcp.core.query.nodes import QueryNode
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -20,6 +22,7 @@ from obsidian_mcp.errors import QueryInvalid
 from . import similar, unindexed
 from .file_search import FileSearch, SearchTools
 from .hits import Facet, Grouped, Hits, Request
+from .outdated_files import OutdatedFiles
 from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
 from .state import SearchStates
 
@@ -38,6 +41,8 @@ class Search:
         filters: Callable[[], IgnoreFilters],
         *,
         inline_fields: Callable[[], bool] = lambda: False,
+        validity_names: ValidityNames = DEFAULT_NAMES,
+        today: Callable[[], date] = date.today,
         near: Callable[[str, int], Sequence[Near]] | None = None,
         like: Callable[[VaultPath, int], Sequence[Near]] | None = None,
     ) -> None:
@@ -49,6 +54,8 @@ class Search:
         self._read = read
         self._filters = filters
         self._inline_fields = inline_fields
+        self._validity_names = validity_names
+        self._today = today
         self._near = near
         self._like = like
         self._states = SearchStates(files)
@@ -94,8 +101,8 @@ class Search:
     def find_alike(
         self, path: VaultPath, text: str, limit: int
     ) -> tuple[list[VaultPath], str | None]:
-        """Return the visible files that are most like one, by vectors or words, and a sentence if
-        the index is not whole (SEARCH-90)."""
+        """Return the visible files that are most like one, by vectors or words, current ones first
+        (MEM-10), and a sentence if the index is not whole (SEARCH-90)."""
         self._indexer.complete()
         notice, hidden = self._indexer.freshness.notice, self._filters()
         paths: list[VaultPath] = []
@@ -104,7 +111,28 @@ class Search:
         if not paths:
             paths = self._indexer.query(lambda rows: similar.find_alike_by_words(rows, text, limit))
         visible = [path for path in paths if self._catalog.get(path) and not hidden.match(path)]
-        return visible, notice
+        outdated = self.describe_outdated(visible)
+        return sorted(visible, key=lambda alike: alike in outdated), notice
+
+    def describe_outdated(self, paths: Iterable[VaultPath]) -> dict[VaultPath, str]:
+        """Return why some notes hold no longer, in words; those that do are left out (MEM-11)."""
+        outdated = self.read_outdated()
+        numbers = {path: outdated.numbers.get(path) for path in paths}
+        return {
+            path: outdated.describe(number, outdated.marks[number])
+            for path, number in numbers.items()
+            if number is not None and number in outdated.marks
+        }
+
+    def read_outdated(self) -> OutdatedFiles:
+        """Return what of the vault is outdated today."""
+        filters, today = self._filters(), self._today().isoformat()
+
+        def read_state(rows: Rows) -> OutdatedFiles:
+            state = self._states.current(rows, filters)
+            return self._states.find_outdated(state, rows, self._validity_names, today)
+
+        return self._indexer.query(read_state)
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
@@ -126,6 +154,8 @@ class Search:
             read=self._read,
             filters=self._filters(),
             property_tables=WITH_INLINE_FIELDS if has_fields else PROPERTIES,
+            validity_names=self._validity_names,
+            today=self._today,
             near=self._near,
             pdfs=self._indexer.pdfs.background,
         )

@@ -13,6 +13,8 @@ from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.rows import PROPERTIES, Rows
 from obsidian_mcp.core.text.vault_path import VaultPath
 
+from .outdated_files import OutdatedFiles
+
 
 class Item(NamedTuple):
     """A file of a result."""
@@ -30,6 +32,8 @@ class Signals(NamedTuple):
 
     rows: Rows
     catalog: Catalog
+    outdated: OutdatedFiles
+    """Which files and blocks say that they hold no longer."""
     property_tables: Sequence[str] = PROPERTIES
     """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
     now: datetime | None = None

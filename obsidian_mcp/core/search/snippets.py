@@ -11,6 +11,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from obsidian_mcp.core.index.facts import HeadingFact
+from obsidian_mcp.core.note.validity import MarkedBlock
 from obsidian_mcp.core.text.fit import MARK, cut_text, mark_excerpt
 
 from .hits import Snippet
@@ -21,6 +22,8 @@ PASSAGE_CHARACTERS = 1_200
 """Most of a paragraph that is shown."""
 HEADING_CHARACTERS = 100
 """Most of the heading above it."""
+OUTDATED_WEIGHT = 0.25
+"""Share of its weight that a word in an outdated block has."""
 _is_heading = re.compile(r"#{1,6}[ \t]").match
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -32,6 +35,17 @@ class HitPlace(NamedTuple):
     end: int
     term: int = 0
     weight: float = 1.0
+
+
+def weigh_current(
+    places: Iterable[HitPlace], blocks: Sequence[MarkedBlock], *, leave_out: bool
+) -> Iterator[HitPlace]:
+    """Yield places with a quarter of their weight in outdated blocks, or without those (MEM-11)."""
+    for place in places:
+        if not any(block.start <= place.start < block.end for block in blocks):
+            yield place
+        elif not leave_out:
+            yield place._replace(weight=place.weight * OUTDATED_WEIGHT)
 
 
 def choose(

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows, Stamp
+from obsidian_mcp.core.note.validity import ValidityNames
 from obsidian_mcp.core.text import analysis
 
 from . import vocabulary
+from .outdated_files import OutdatedFiles, read_outdated
 from .snapshot import FileTable, table_of
 from .vocabulary import Vocabulary
 
@@ -44,6 +46,7 @@ class SearchStates:
         self._state = SearchState(None, -1, nothing, None, table, Vocabulary(), {})
         self._words_of_languages = self._state.words
         """The vocabulary in which the languages were looked for."""
+        self._outdated: tuple[SearchState, OutdatedFiles] | None = None
         self.languages: tuple[str, ...] = analysis.DEFAULT_LANGUAGES
         """Those of the vault, as far as they were looked for."""
 
@@ -66,6 +69,20 @@ class SearchStates:
             words = vocabulary.extend_vocabulary(words, rows.full_text)
             self._state = SearchState(rows.stamp, generation, files, filters, table, words, {})
             return self._state
+
+    def find_outdated(
+        self, state: SearchState, rows: Rows, names: ValidityNames, today: str
+    ) -> OutdatedFiles:
+        """Return what is outdated in a state on a day, read anew when either changes (MEM-01)."""
+        with self._lock:
+            if self._outdated is not None:
+                last_state, outdated = self._outdated
+                if last_state is state and (outdated.names, outdated.today) == (names, today):
+                    return outdated
+            visible = state.table.paths, state.table.numbers
+            outdated = read_outdated(rows, self._catalog, visible, names, today)
+            self._outdated = state, outdated
+            return outdated
 
     def find_languages(self, state: SearchState, rows: Rows) -> tuple[str, ...]:
         """Return the languages of the vault, looked for anew when it has new words."""

@@ -66,6 +66,7 @@ class Vault(VaultFiles):
         app: Obsidian | None = None,
         through_app: Changer | None = None,
         calendar: Calendar | None = None,
+        validity: str = "",
         begin_background: Callable[[Indexer], Meaning | None] = lambda _: None,
     ) -> None:
         """Open nothing yet.
@@ -73,7 +74,7 @@ class Vault(VaultFiles):
         `open_index` opens the index when it is first needed. `begin_background` may then have it
         stored beside the calls, and return what finds notes by their meaning. `app` answers
         questions for the backend `cli`; `through_app` makes changes instead of `files` where it can
-        (specs/obsidian-command.md).
+        (specs/obsidian-command.md). `validity` names properties (MEM-02).
         """
         super().__init__(name, files, dirty, policy=policy, app=app)
         self.journal = journal
@@ -96,7 +97,7 @@ class Vault(VaultFiles):
         again."""
         with suppress(AppError):
             self._caught_up = journal.latest()
-        self.calendar = calendar or Calendar()
+        self.calendar, self._validity = calendar or Calendar(), validity
 
     @property
     def indexer(self) -> Indexer:
@@ -173,7 +174,11 @@ class Vault(VaultFiles):
 
     @cached_property
     def search(self) -> Search:
-        """The searches of the vault."""
+        """The searches of the vault.
+
+        Raises: InvalidArguments for a setting of names that cannot be read (MEM-02).
+        """
+        from obsidian_mcp.core.note.validity import parse_names
         from obsidian_mcp.core.search.search import Search
 
         indexer = self.indexer  # which knows what `meaning` is
@@ -182,14 +187,14 @@ class Vault(VaultFiles):
             if self.meaning is not None
             else (None, None)
         )
-
-        read, filters = self._read_bytes, self._filters
         return Search(
             indexer,
             self._numbers,
-            read,
-            filters,
+            self._read_bytes,
+            self._filters,
             inline_fields=lambda: self.uses_dataview,
+            validity_names=parse_names(self._validity),
+            today=lambda: self.calendar.today,
             near=near,
             like=like,
         )
@@ -235,7 +240,6 @@ class Vault(VaultFiles):
                 self._indexer.close()
 
     # -- names
-    # ----------------------------------------------------------------------------------------------
 
     def find(self, raw: str) -> FileEntry:
         """Return the file that a name means; see `resolve`."""
@@ -326,7 +330,6 @@ class Vault(VaultFiles):
         return disk if self._made_changes is None else self._made_changes.place_of(disk)
 
     # -- changing
-    # ----------------------------------------------------------------------------------------------
 
     def lock_changes(self) -> AbstractContextManager[None]:
         """Hold the lock on changes; see `Changes.changing`."""

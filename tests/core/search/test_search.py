@@ -16,11 +16,13 @@ from obsidian_mcp.core.index.file_sets import NAMED_FILES
 from obsidian_mcp.core.index.pending_files import FRESH_FILES
 from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
 from obsidian_mcp.core.note import canvas
+from obsidian_mcp.core.note.validity import DEFAULT_NAMES
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.bounds import Bounds, bounds
 from obsidian_mcp.core.search.hits import MatchMode, Request
+from obsidian_mcp.core.search.outdated_files import OutdatedFiles
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.signals import Signals
 from obsidian_mcp.core.search.snapshot import Snapshot, table_of
@@ -245,7 +247,9 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
         def bounded(rows: Rows) -> Bounds:
             table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.entries_by_path(), None)
             words = extend_vocabulary(Vocabulary(), rows.full_text)
-            signals = Signals(rows, vault.catalog)
+            signals = Signals(
+                rows, vault.catalog, OutdatedFiles(DEFAULT_NAMES, "", vault.catalog, {}, {}, {}, {}, frozenset(), True)
+            )
             snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {})
             return bounds(snapshot, parse(query))
 

@@ -1,0 +1,163 @@
+"""Which files and blocks of a vault are outdated, and what holds instead (MEM-01 to MEM-06)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.index.rows import WITH_INLINE_FIELDS, Rows
+from obsidian_mcp.core.links.resolve import resolve
+from obsidian_mcp.core.note.validity import (
+    Mark,
+    MarkedBlock,
+    ValidityNames,
+    find_marked_blocks,
+    link_targets,
+    read_mark,
+    spellings_of_key,
+    strongest,
+)
+from obsidian_mcp.core.text.vault_path import VaultPath
+
+LONGEST_CHAIN = 50
+"""Successors of successors that are followed: circles end there, too."""
+
+
+class OutdatedFiles(NamedTuple):
+    """The marks of one state of a vault on one day. Files have the numbers of their rows."""
+
+    names: ValidityNames
+    today: str
+    """`YYYY-MM-DD`."""
+    catalog: Catalog
+    paths: Mapping[int, VaultPath]
+    """The visible files: no other one is a successor, or tells that a file has one."""
+    numbers: Mapping[VaultPath, int]
+    marks: Mapping[int, Mark]
+    """Files that are outdated as a whole."""
+    marked_ids: Mapping[int, Mapping[str, Mark]]
+    """Blocks, by their ids, that another note says it supersedes."""
+    marking: frozenset[int]
+    """Files with inline fields that may mark a part of them."""
+    is_empty: bool
+    """Whether nothing in the vault is marked."""
+
+    def find_blocks(self, number: int, text: str) -> list[MarkedBlock]:
+        """Return the outdated parts of a file's text, beside a mark on the whole file."""
+        marked_ids = self.marked_ids.get(number, {})
+        if number not in self.marking and not marked_ids:
+            return []
+        return find_marked_blocks(text, self.names, self.today, marked_ids)
+
+    def find_successors(self, number: int, mark: Mark) -> list[int]:
+        """Return the files that a mark in a file names, as far as they can be seen."""
+        paths = [resolve(self.catalog, self.paths[number], link) for link in mark.successors]
+        numbers = [self.numbers.get(path) for path in paths if path is not None]
+        return [successor for successor in dict.fromkeys(numbers) if successor is not None]
+
+    def find_current(self, number: int, mark: Mark) -> list[int]:
+        """Return what holds in the end in place of a marked file: the successors that are current,
+        else the last ones before a circle or an end."""
+        visited, last = {number}, [number]
+        marks = {number: mark}
+        for _ in range(LONGEST_CHAIN):
+            following = [
+                successor
+                for file in last
+                if (own := marks.get(file) or self.marks.get(file)) is not None
+                for successor in self.find_successors(file, own)
+                if successor not in visited
+            ]
+            if not following:
+                break
+            visited.update(following)
+            last = list(dict.fromkeys(following))
+        return [file for file in last if file != number]
+
+    def describe(self, number: int, mark: Mark) -> str:
+        """Return a mark in words, with what holds in the end where the successor does not."""
+        text = mark.describe()
+        direct = self.find_successors(number, mark)
+        current = [file for file in self.find_current(number, mark) if file not in direct]
+        if current:
+            text += f", now {', '.join(self.link_to(file) for file in current)}"
+        return text
+
+    def link_to(self, number: int) -> str:
+        """Return a link to a file, as short as it can be."""
+        return f"[[{_link_text(self.catalog, self.paths[number])}]]"
+
+
+def read_outdated(
+    rows: Rows,
+    catalog: Catalog,
+    visible: tuple[Mapping[int, VaultPath], Mapping[VaultPath, int]],
+    names: ValidityNames,
+    today: str,
+) -> OutdatedFiles:
+    """Return what the properties of visible files mark, and what notes say they supersede.
+
+    A file is read for its inline fields when it is looked at: most vaults have none.
+    """
+    paths, numbers = visible
+    by_file: dict[int, list[Mark]] = {}
+    for key in _keys(names.superseded_by, names.valid_until, names.stale_after, names.status):
+        for value, files in rows.file_sets.group_by_value("properties", key):
+            mark = read_mark(key, value, names, today)
+            for number in files if mark is not None else ():
+                if number in paths and mark is not None:
+                    by_file.setdefault(number, []).append(mark)
+    marked_ids: dict[int, dict[str, Mark]] = {}
+    for source, link in _superseded_links(rows, names, paths):
+        path, _, subpath = link.partition("#")
+        target = resolve(catalog, paths[source], path)
+        number = None if target is None else numbers.get(target)
+        if number is None or (number == source and not subpath):
+            continue
+        mark = Mark("superseded", (_link_text(catalog, paths[source]),))
+        if subpath.startswith("^"):
+            marked_ids.setdefault(number, {})[subpath[1:]] = mark
+        elif not subpath:
+            by_file.setdefault(number, []).append(mark)
+    marks = {number: mark for number, own in by_file.items() if (mark := strongest(own))}
+    marking = _find_marking_files(rows, names)
+    is_empty = not (marks or marked_ids or marking)
+    return OutdatedFiles(
+        names, today, catalog, paths, numbers, marks, marked_ids, marking, is_empty
+    )
+
+
+def _find_marking_files(rows: Rows, names: ValidityNames) -> frozenset[int]:
+    """Return the files with inline fields that may mark a part of them as outdated."""
+    keys = _keys(names.superseded_by, names.valid_until, names.stale_after, names.status)
+    files: set[int] = set()
+    for key in keys:
+        files |= rows.file_sets.with_key("inline_fields", key)
+    return frozenset(files | rows.file_sets.with_task_fields())
+
+
+def _keys(*roles: Sequence[str]) -> Iterator[str]:
+    for names in roles:
+        for name in names:
+            yield from spellings_of_key(name)
+
+
+def _superseded_links(
+    rows: Rows, names: ValidityNames, paths: Collection[int]
+) -> Iterable[tuple[int, str]]:
+    """Yield each visible file that says it supersedes something, with the link to that."""
+    for table in WITH_INLINE_FIELDS:
+        for key in _keys(names.supersedes):
+            for value, files in rows.file_sets.group_by_value(table, key):
+                for link in link_targets(value):
+                    for number in files:
+                        if number in paths:
+                            yield number, link
+
+
+def _link_text(catalog: Catalog, path: VaultPath) -> str:
+    from obsidian_mcp.core.links.write_link import write_path  # what most searches need nothing of
+
+    name = write_path(catalog, path, "", "wiki", "shortest")
+    return path.removesuffix(".md") if name is None else name
