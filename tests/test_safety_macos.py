@@ -19,7 +19,7 @@ from tests.vaults import answer, contents, write_files
 ABOUT_OTHER_THINGS = {
     "arguments", "attached_words", "attachments", "boards", "bounds", "canvas", "edits", "first_minute",
     "inline_fields", "large_notes", "periodic",
-    "profiles", "published", "query", "tables", "tasks", "templates", "typed_text", "vaults",
+    "profiles", "published", "query", "supersede", "tables", "tasks", "templates", "typed_text", "validity", "vaults",
 }  # fmt: skip
 """Tests of tools that move, take back or search for something only on the way."""
 

@@ -76,7 +76,7 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
         if hit.value and not paint.paths_only
         else ""
     )
-    yield paint.path(mask_controls(hit.path)) + value + paint.outdated(hit.outdated)
+    yield paint.path(mask_controls(hit.path)) + value + paint.write_reason(hit.outdated)
     for line in hit.chain or ():
         yield paint.colour(f"  {mask_controls(line)}", QUIET)
     above = None
@@ -108,7 +108,7 @@ class _Paint(NamedTuple):
     def colour(self, text: str, colour: str) -> str:
         return f"{colour}{text}{RESET}" if self.screen is not None and self.screen.colours else text
 
-    def outdated(self, reason: str | None) -> str:
+    def write_reason(self, reason: str | None) -> str:
         """Why a note holds no longer, behind its path (MEM-11)."""
         if reason is None or self.paths_only:
             return ""

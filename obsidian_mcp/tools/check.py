@@ -63,7 +63,7 @@ def check(
     vault: VaultName = "",
 ) -> VaultState:
     """Check the vault's health: broken links, unreadable files, overdue tasks, missing properties,
-    alike tags, near duplicates, stubs, orphans, unused attachments."""
+    validity, alike tags, near duplicates, stubs, orphans, unused attachments."""
     wanted = "_".join(only.lower().split())
     chosen = [wanted] if wanted in CHECKS else [name for name in CHECKS if wanted in name]
     if wanted and len(chosen) != 1:

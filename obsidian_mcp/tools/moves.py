@@ -112,6 +112,18 @@ def _answer(vault: Vault, change: PlannedChange, warnings: list[str], *, dry_run
     )
 
 
+PLACES_SHOWN = 20
+"""Places that still say the old thing."""
+
+
+@dataclass(frozen=True, slots=True)
+class StillSaid:
+    path: str
+    text: str
+    line: int | None = None
+    """None for a link in a property."""
+
+
 @dataclass(frozen=True, slots=True)
 class Composed:
     path: str
@@ -125,12 +137,16 @@ class Composed:
     note: str | None = None
     """How many links have another form now."""
     warnings: list[str] | None = None
+    still_said: list[StillSaid] | None = None
+    """Of supersede: the first notes and lines that still say the old thing. They stay as they
+    are."""
+    more_still_said: int | None = None
 
 
 @tool(title="Merge or extract", writes=True, destructive=True)
 def compose_notes(
     app: App,
-    action: Annotated[Literal["merge", "extract"], Argument(description="What to do")],
+    action: Annotated[Literal["merge", "extract", "supersede"], Argument(description="What to do")],
     name: Name,
     into: Annotated[
         str, Argument(description="Note to add to; extract: or a new one, else the heading")
@@ -139,16 +155,19 @@ def compose_notes(
     position: Annotated[End, Argument(description="In into")] = "append",
     leave: Annotated[Replacement, Argument(description="extract: what stays there")] = "link",
     update_links: Annotated[bool, Argument(description="extract: links follow")] = True,
+    reason: Annotated[str, Argument(description="supersede: why")] = "",
     dry_run: DryRun = False,
     vault: VaultName = "",
 ) -> Composed:
-    """Merge a note into another without repeats (it is trashed, links follow), or extract (split) a
-    part to its own."""
-    if action == "merge" and not into:
+    """Merge a note into another without repeats (it is trashed, links follow), extract (split) a
+    part to its own, or supersede: into (or into#^block) holds instead of it."""
+    if action != "extract" and not into:
         raise InvalidArguments(
-            "merge needs into: the note that the text goes into.", argument="into"
+            f"{action} needs into: the note that "
+            f"{'the text goes into' if action == 'merge' else 'holds instead'}.",
+            argument="into",
         )
-    if action == "merge" and part:
+    if action != "extract" and part:
         raise InvalidArguments("part is for extract only.", argument="part")
     if action == "extract" and not part:
         raise InvalidArguments(
@@ -158,6 +177,8 @@ def compose_notes(
     from obsidian_mcp.core.operations.merge import merge
 
     opened = app.vaults.get(vault)
+    if action == "supersede":
+        return _supersede(opened, name, into, reason, dry_run=dry_run)
 
     def plan() -> PlannedChange:
         entry = opened.find(name)
@@ -189,4 +210,22 @@ def compose_notes(
         diff,
         describe_reformed(planned, opened.settings),
         [*planned.warnings] or None,
+    )
+
+
+def _supersede(vault: Vault, old: str, new: str, reason: str, *, dry_run: bool) -> Composed:
+    from obsidian_mcp.core.operations.supersede import supersede
+
+    planned = bulk.make(
+        vault, "compose_notes", partial(supersede, vault, old, new, reason), dry_run=dry_run
+    )
+    places = [StillSaid(place.path, place.text, place.line) for place in planned.still_said]
+    still_said, more_still_said = first_of(places, PLACES_SHOWN)
+    return Composed(
+        planned.source,
+        planned.target,
+        created=False,
+        diff=shown_diff(planned.diffs()) if dry_run else None,
+        still_said=still_said or None,
+        more_still_said=more_still_said,
     )

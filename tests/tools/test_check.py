@@ -30,6 +30,8 @@ def project(number: int, properties: str) -> str:
     return f"---\n{properties}---\n[[Hub]] {' '.join(f'word{number}{n}' for n in range(9))}\n"
 
 
+HUB_LINE = "…t is worth a link from here: " + " ".join(f"[[{name}]]" for name in (1, 2, 3, 4, "Bad", "Heron", "Heron copy"))
+HUB_LINE += " [[Tasks]] [[Stub]] [[Bin]]"
 FILES: dict[str, str | bytes] = {
     "Hub.md": HUB + " ".join(f"[[{n}]]" for n in (1, 2, 3, 4, "Bad", "Heron", "Heron copy", "Tasks", "Stub", "Bin")),
     **{f"{n}.md": project(n, f"type: project\nstatus: {n}\n") for n in (1, 2, 3)},
@@ -38,7 +40,7 @@ FILES: dict[str, str | bytes] = {
     "Heron.md": LONG + "#Bird #idea",
     "Heron copy.md": LONG + "It is patient. #bird #ideas",
     "Tasks.md": "Tasks of today:\n\n- [ ] Late 📅 2026-11-20\n- [ ] Later 📅 2026-11-30\n- [x] Done 📅 2026-11-20\n",
-    "Stub.md": "---\na: long list of words of properties\n---\n# A heading with many words\nTo do\n",
+    "Stub.md": "---\nstatus: archived\na: long list of words of properties\n---\n# A heading with many words\nTo do\n",
     "Alone.md": "Nobody links to this note, which links to [[Nobody]] and has [[Hub#Nothing]], [[Bin#Nothing]].\n",
     "used.png": PICTURE,
     "Bin.md": "# Too few\n".encode("utf-16"),
@@ -61,6 +63,7 @@ EXPECTED = {
     ],
     "overdue_tasks": [("Tasks.md", 3, "Late (due 2026-11-20)")],
     "missing_properties": [("4.md", None, "no status, which 3 of 4 notes of type project have")],
+    "validity": [("Hub.md", 2, f"Relies on [[Stub]], status: archived: {HUB_LINE}")],
     "alike_tags": [(None, None, "#Bird #bird (2)"), (None, None, "#idea (1), #ideas (1)")],
     "near_duplicates": [("Heron copy.md", None, "72% the same as Heron.md")],
     "stubs": [("Stub.md", None, "2 words")],
@@ -72,6 +75,7 @@ REPAIRS = {
     "unreadable": "obsidian_edit_note",
     "overdue_tasks": "obsidian_update_task",
     "missing_properties": "obsidian_set_properties",
+    "validity": "obsidian_set_properties",
     "alike_tags": "obsidian_rename_tag",
     "near_duplicates": "obsidian_compose_notes",
     "stubs": "obsidian_edit_note",

@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
 """An expression for a day, for those that look for one within a text."""
+PERIOD = f"{DAY}|[0-9]{{4}}-[0-9]{{2}}|[0-9]{{4}}"
+"""An expression for a day, a month or a year."""
 _match = re.compile(
     rf"(?P<day>{DAY})(?:(?P<mark>[Tt ])(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}})"
     r"(?::(?P<second>[0-9]{2})(?:\.(?P<fraction>[0-9]{1,9}))?)?"

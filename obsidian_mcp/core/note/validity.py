@@ -13,16 +13,17 @@ from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from obsidian_mcp.core.calendar.iso import PERIOD
 from obsidian_mcp.errors import InvalidArguments
 
 _LINK = re.compile(r"\[\[([^\[\]|\n]+)(?:\|[^\[\]\n]*)?\]\]|\[[^\[\]\n]*\]\(<?([^()<>\n]+?)>?\)")
-_DATE = re.compile(r"\s*(?:\[\[)?([0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2})?)?)(?![0-9])")
+_DATE = re.compile(rf"\s*(?:\[\[)?({PERIOD})(?![0-9])")
 _FENCE = re.compile(r"^[ \t>]*(?:```|~~~)", re.MULTILINE)
 _ITEM = re.compile(r"([ \t>]*)(?:[-*+]|[0-9]+[.)])[ \t]")
 _HEADING = re.compile(r"(#{1,6})[ \t]")
 _is_field = re.compile(r"[ \t>]*[\w -]+::").match
 _is_id = re.compile(r"[ \t>]*\^[A-Za-z0-9-]+[ \t]*").fullmatch
-_NOTHING = (None, False, "", [])
+_NOTHING: tuple[object, ...] = (None, False, "", [])
 
 
 class ValidityNames(NamedTuple):
@@ -118,10 +119,14 @@ def read_mark(key: str, value: object, names: ValidityNames, today: str) -> Mark
     return None
 
 
-def strongest(marks: Iterable[Mark]) -> Mark | None:
-    """Return the mark of several that says most: one with successors, else the first."""
+def join_marks(marks: Iterable[Mark]) -> Mark | None:
+    """Return one mark for several: with all successors where there are some, else the first."""
     listed = list(marks)
-    return next((mark for mark in listed if mark.successors), listed[0] if listed else None)
+    superseded = [mark for mark in listed if mark.successors]
+    if not superseded:
+        return listed[0] if listed else None
+    successors = dict.fromkeys(link for mark in superseded for link in mark.successors)
+    return Mark(superseded[0].reason, tuple(successors))
 
 
 def find_marked_blocks(
@@ -144,7 +149,9 @@ def find_marked_blocks(
                 blocks.append(MarkedBlock(*_block_around(text, field.start()), mark))
     for block_id, mark in (marked_ids or {}).items():
         if place := re.search(rf"(?:^|\s)\^{re.escape(block_id)}[ \t]*$", text, re.MULTILINE):
-            blocks.append(MarkedBlock(*_block_around(text, place.end() - 1), mark))
+            start, end = _block_around(text, place.end() - 1)
+            if not any((block.start, block.end) == (start, end) for block in blocks):
+                blocks.append(MarkedBlock(start, end, mark))
     return sorted(blocks)
 
 
@@ -269,3 +276,20 @@ def _last_of_section(lines: Sequence[str], first: int, level: int) -> int:
 def _indent(line: str) -> int:
     spread = line.expandtabs(4)
     return len(spread) - len(spread.lstrip(" >"))
+
+
+def find_line_of_id(text: str, block_id: str) -> tuple[int, int] | None:
+    """Return where the last line of the block with an id begins and where a field may stand in it:
+    before the id, or at its end. None where no paragraph or list item has the id."""
+    for place in re.finditer(rf"(?:^|\s)\^{re.escape(block_id)}[ \t]*\r?$", text, re.MULTILINE):
+        if _is_code(text, place.end()):
+            continue
+        start = text.rfind("\n", 0, place.end()) + 1
+        line = text[start : place.end()]
+        if not _is_id(line.strip()):
+            return start, start + len(line[: line.rindex("^")].rstrip())
+        end = len(text[:start].rstrip())
+        start = text.rfind("\n", 0, end) + 1
+        if end and not _FENCE.match(text, start) and "|" not in text[start:end]:
+            return start, end
+    return None

@@ -29,6 +29,7 @@ from .broken_links import broken_links, describe_likeness, likely_link, missing_
 from .tasks import find_tasks
 from .template_texts import TemplateTexts
 from .unreadable import find_problem, list_unreadable, unreadable_notes
+from .validity_check import find_validity_problems
 
 STUB_WORDS = 5
 """Words below which a note is a stub."""
@@ -265,6 +266,10 @@ def _missing_properties(
     return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(findings.items())]
 
 
+def _find_validity_problems(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
+    return (partial(CheckFinding, *problem) for problem in find_validity_problems(vault))
+
+
 CHECKS: Mapping[str, Check] = {
     "broken_links": Check(
         _find_broken_links,
@@ -284,6 +289,11 @@ CHECKS: Mapping[str, Check] = {
     "missing_properties": Check(
         _find_missing_properties,
         "Set the property. Call obsidian_set_properties with names.",
+    ),
+    "validity": Check(
+        _find_validity_problems,
+        "Correct the property or field that is named, or what relies on it. Call "
+        "obsidian_set_properties or obsidian_edit_note.",
     ),
     "alike_tags": Check(_find_alike_tags, "Keep one of them. Call obsidian_rename_tag."),
     "near_duplicates": Check(

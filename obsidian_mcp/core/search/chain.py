@@ -51,17 +51,9 @@ def _order_files(outdated: OutdatedFiles, number: int, marks: Iterable[Mark]) ->
     for file, mark in outdated.marks.items():
         for successor in outdated.find_successors(file, mark):
             before.setdefault(successor, []).append(file)
-    after = [file for mark in marks for file in outdated.find_successors(number, mark)]
-    later = [*after, *(last for file in after for last in _successors(outdated, file))]
+    later = [file for mark in marks for file in outdated.find_later(number, mark)]
     earlier = list(_walk([number, *later], before))
     return list(dict.fromkeys([*reversed(earlier), *later]))[:LONGEST_CHAIN]
-
-
-def _successors(outdated: OutdatedFiles, number: int) -> Iterator[int]:
-    mark = outdated.marks.get(number)
-    if mark is not None:
-        yield from outdated.find_successors(number, mark)
-        yield from outdated.find_current(number, mark)
 
 
 def _walk(starts: Iterable[int], before: dict[int, list[int]]) -> Iterator[int]:

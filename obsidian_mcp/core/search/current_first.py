@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from obsidian_mcp.core.note.validity import Mark, strongest, without_blocks
+from obsidian_mcp.core.calendar.iso import PERIOD
+from obsidian_mcp.core.note.validity import Mark, join_marks, without_blocks
 from obsidian_mcp.core.text.analysis import fold
 
 from .plan import SearchPlan
@@ -32,7 +33,7 @@ _PAST = re.compile(
     r"|früher|damals|vorher|zuvor|ehemals|bisher|ursprünglich|vorige[rsn]?)\b",
     re.IGNORECASE,
 )
-_DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")
+_DATE = re.compile(rf"\b(?=19|20)(?:{PERIOD})\b")
 
 
 def speaks_of_past(query: str, today: str) -> bool:
@@ -161,7 +162,7 @@ class Currency:
             for block in blocks
             if _words_in(self.plan.terms, fold(own.text[block.start : block.end])) - current
         ]
-        return strongest(lost)
+        return join_marks(lost)
 
 
 def _words_in(terms: Iterable[Term], folded: str) -> set[str]:

@@ -13,10 +13,10 @@ from obsidian_mcp.core.note.validity import (
     MarkedBlock,
     ValidityNames,
     find_marked_blocks,
+    join_marks,
     link_targets,
     read_mark,
     spellings_of_key,
-    strongest,
 )
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -56,24 +56,24 @@ class OutdatedFiles(NamedTuple):
         numbers = [self.numbers.get(path) for path in paths if path is not None]
         return [successor for successor in dict.fromkeys(numbers) if successor is not None]
 
+    def find_later(self, number: int, mark: Mark) -> list[int]:
+        """Return every successor of a marked file, at once or in steps, the first ones first."""
+        later: list[int] = []
+        waiting = self.find_successors(number, mark)
+        while waiting and len(later) < LONGEST_CHAIN:
+            file = waiting.pop(0)
+            if file == number or file in later:
+                continue
+            later.append(file)
+            if (own := self.marks.get(file)) is not None:
+                waiting += self.find_successors(file, own)
+        return later
+
     def find_current(self, number: int, mark: Mark) -> list[int]:
         """Return what holds in the end in place of a marked file: the successors that are current,
-        else the last ones before a circle or an end."""
-        visited, last = {number}, [number]
-        marks = {number: mark}
-        for _ in range(LONGEST_CHAIN):
-            following = [
-                successor
-                for file in last
-                if (own := marks.get(file) or self.marks.get(file)) is not None
-                for successor in self.find_successors(file, own)
-                if successor not in visited
-            ]
-            if not following:
-                break
-            visited.update(following)
-            last = list(dict.fromkeys(following))
-        return [file for file in last if file != number]
+        else the last one before a circle or an end."""
+        later = self.find_later(number, mark)
+        return [file for file in later if file not in self.marks] or later[-1:]
 
     def describe(self, number: int, mark: Mark) -> str:
         """Return a mark in words, with what holds in the end where the successor does not."""
@@ -105,9 +105,9 @@ def read_outdated(
     for key in _keys(names.superseded_by, names.valid_until, names.stale_after, names.status):
         for value, files in rows.file_sets.group_by_value("properties", key):
             mark = read_mark(key, value, names, today)
-            for number in files if mark is not None else ():
-                if number in paths and mark is not None:
-                    by_file.setdefault(number, []).append(mark)
+            if mark is not None:
+                for file in paths.keys() & set(files):
+                    by_file.setdefault(file, []).append(mark)
     marked_ids: dict[int, dict[str, Mark]] = {}
     for source, link in _superseded_links(rows, names, paths):
         path, _, subpath = link.partition("#")
@@ -120,7 +120,7 @@ def read_outdated(
             marked_ids.setdefault(number, {})[subpath[1:]] = mark
         elif not subpath:
             by_file.setdefault(number, []).append(mark)
-    marks = {number: mark for number, own in by_file.items() if (mark := strongest(own))}
+    marks = {number: mark for number, own in by_file.items() if (mark := join_marks(own))}
     marking = _find_marking_files(rows, names)
     is_empty = not (marks or marked_ids or marking)
     return OutdatedFiles(

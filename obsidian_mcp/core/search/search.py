@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
-from typing import overload
+from typing import TypeVar, overload
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -28,6 +28,10 @@ from .state import SearchStates
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
+
+    from .lines_alike import AlikeLine
+
+T = TypeVar("T")
 
 
 class Search:
@@ -54,7 +58,7 @@ class Search:
         self._read = read
         self._filters = filters
         self._inline_fields = inline_fields
-        self._validity_names = validity_names
+        self.validity_names = validity_names
         self._today = today
         self._near = near
         self._like = like
@@ -124,15 +128,31 @@ class Search:
             if number is not None and number in outdated.marks
         }
 
+    def find_lines_alike(
+        self, old_text: str, new_text: str, without: Collection[VaultPath]
+    ) -> list[AlikeLine]:
+        """Return the current lines that say what the old text says rather than the new one
+        (MEM-21)."""
+        from .lines_alike import find_lines_alike  # for few changes
+
+        return self.ask_outdated(
+            lambda rows, outdated: find_lines_alike(rows, outdated, old_text, new_text, without)
+        )
+
     def read_outdated(self) -> OutdatedFiles:
         """Return what of the vault is outdated today."""
+        return self.ask_outdated(lambda _, outdated: outdated)
+
+    def ask_outdated(self, question: Callable[[Rows, OutdatedFiles], T]) -> T:
+        """Return the answer to a question about the rows, and what of them is outdated today."""
         filters, today = self._filters(), self._today().isoformat()
 
-        def read_state(rows: Rows) -> OutdatedFiles:
+        def ask(rows: Rows) -> T:
             state = self._states.current(rows, filters)
-            return self._states.find_outdated(state, rows, self._validity_names, today)
+            outdated = self._states.find_outdated(state, rows, self.validity_names, today)
+            return question(rows, outdated)
 
-        return self._indexer.query(read_state)
+        return self._indexer.query(ask)
 
     def prepare(self) -> None:
         """Make ready what every search needs: with 50 000 notes this takes 0.1 s."""
@@ -154,7 +174,7 @@ class Search:
             read=self._read,
             filters=self._filters(),
             property_tables=WITH_INLINE_FIELDS if has_fields else PROPERTIES,
-            validity_names=self._validity_names,
+            validity_names=self.validity_names,
             today=self._today,
             near=self._near,
             pdfs=self._indexer.pdfs.background,
