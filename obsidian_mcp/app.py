@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from typing import Final, Protocol, Self
 
     from obsidian_mcp.core.files.ports import Obsidian
+    from obsidian_mcp.core.files.vault_rules import VaultRules
     from obsidian_mcp.core.text.call import Client
     from obsidian_mcp.core.vault.vault import Vault
 
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
         def problem(self) -> str:
             """Return what is wrong with the folder of the default vault, in a sentence; empty where
             it is there."""
+
+        def rules(self, name: str = "") -> VaultRules | None:
+            """The rules of a vault's owner; None without any."""
 
         def has_app(self) -> bool:
             """Return whether the app runs or its command is installed, so that `obsidian` can be of

@@ -156,6 +156,8 @@ class FoldersConfig(Immutable):
         self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
         """These three as the environment names them; empty = the program's own in the home
         folder."""
+        self.rules: Final = _text(env, "RULES")
+        """Path of the note with the owner's rules, where the vault has no AGENTS.md (MEM-30)."""
         # loading pathlib takes 3 ms
         home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111
         self.named_app_folders: Final = _app_folders(env, home, sys.platform)
@@ -175,6 +177,16 @@ class FoldersConfig(Immutable):
         if not named or not all(named):
             return False
         return os.access(os.path.join(named[0], ""), os.R_OK | os.X_OK)  # noqa: PTH118
+
+    @property
+    def may_have_rules(self) -> bool:
+        """Return whether the default vault may have rules of its owner; that of the app may."""
+        named = self.named_vaults
+        names = ("AGENTS.md", "CLAUDE.md", *([self.rules] if self.rules else ()))
+        return not named or any(
+            os.access(os.path.join(named[0], name), os.R_OK)  # noqa: PTH118
+            for name in names
+        )
 
     @property
     def vaults(self) -> tuple[Path, ...]:

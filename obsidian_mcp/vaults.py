@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from obsidian_mcp.core.files.ports import Obsidian
+    from obsidian_mcp.core.files.vault_rules import VaultRules
     from obsidian_mcp.core.text.vault_path import VaultPath
     from obsidian_mcp.core.vault.vault import Vault
     from obsidian_mcp.serve.http.access.principal import Principal
@@ -136,6 +137,27 @@ class FolderVaults:
             return explain_missing(self._folder(""))
         except AppError as error:
             return error.message
+
+    def rules(self, name: str = "") -> VaultRules | None:
+        """Return the rules of a vault's owner; None without any, and where they cannot be read:
+        a call says what is wrong (MEM-30)."""
+        from .core.files.vault_rules import READ_BYTES, read_rules
+        from .policies import policy_of
+
+        try:
+            folder = self._folder(name).resolve()
+
+            def read_beginning(path: str) -> bytes | None:
+                file = (folder / path).resolve()
+                if not (file.is_relative_to(folder) and file.is_file()):
+                    return None
+                with file.open("rb") as stream:
+                    return stream.read(READ_BYTES)
+
+            allowed = policy_of(self._config, self._folder(name), self._principal)
+            return read_rules(read_beginning, allowed, self._config.rules)
+        except (AppError, OSError):
+            return None
 
     def warm(self) -> None:
         """Open the default vault and begin its index, in the background, so that the first call

@@ -98,12 +98,11 @@ class VaultDispatcher(Dispatcher):
     def instructions(self) -> str:
         is_well = self.config.has_vault and not self.config.key
         problem = "" if is_well else self.app.vaults.problem()
-        return " ".join(
-            filter(
-                None,
-                (problem, introduction(None if self._offers_all else self.offer.list_entries())),
-            )
-        )
+        offered = None if self._offers_all else self.offer.list_entries()
+        text = " ".join(filter(None, (problem, introduction(offered))))
+        # only a vault that has rules waits for what reads them
+        rules = self.app.vaults.rules() if self.config.may_have_rules and not problem else None
+        return text if rules is None else f"{text}\n{rules.introduce()}"
 
     def capabilities(self, *, is_modern: bool) -> dict[str, Any]:
         found: dict[str, Any] = {

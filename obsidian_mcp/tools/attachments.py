@@ -70,9 +70,7 @@ def attachments(
     name: Annotated[str, Argument(description="Show this file")] = "",
     pages: Annotated[str, Argument(description="Of a PDF, such as 3-7")] = "",
     note: Annotated[str, Argument(description="What this note embeds")] = "",
-    query: Annotated[
-        str, Argument(description="Part of the path, or image, pdf, audio, video")
-    ] = "",
+    query: Annotated[str, Argument(description="Part of the path, or image, pdf, audio")] = "",
     unused: Annotated[bool, Argument(description="Linked nowhere")] = False,
     limit: Limit = 50,
     offset: Offset = 0,

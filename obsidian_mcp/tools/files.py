@@ -142,6 +142,11 @@ class VaultInfo:
     """Notes changed last."""
     vaults: list[str] | None = None
     """Every vault, where there are several."""
+    rules: str | None = None
+    """What the owner tells assistants: the beginning of the note at `rules_path`."""
+    rules_path: str | None = None
+    warning: str | None = None
+    """Says that hidden text was left out of the rules."""
 
 
 @tool(title="Vault overview")
@@ -155,6 +160,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
     kinds = Counter(extension_of(entry.path).removeprefix(".") or "none" for entry in entries)
     latest = sorted(notes, key=lambda entry: -entry.mtime_ns)
     vaults = app.vaults.names()
+    rules = app.vaults.rules(vault)
     return VaultInfo(
         vault=opened.name,
         path=str(opened.files.root),
@@ -165,4 +171,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
         extensions=dict(kinds.most_common(KINDS_LISTED)),
         recent=[str(entry.path) for entry in latest[:RECENT_NOTES]],
         vaults=vaults if len(vaults) > 1 else None,
+        rules=rules and rules.text,
+        rules_path=rules and rules.path,
+        warning=(rules and rules.warning) or None,
     )

@@ -107,7 +107,7 @@ def update_task(
         str | None, Argument(description="none removes it", suggested=LEVELS)
     ] = None,
     recurrence: Annotated[
-        str | None, Argument(description="every week on Monday, every month when done")
+        str | None, Argument(description="every Monday, every month when done")
     ] = None,
     on_completion: Annotated[
         str | None, Argument(description="delete: once done", suggested=ACTIONS)

@@ -30,7 +30,9 @@ def project(number: int, properties: str) -> str:
     return f"---\n{properties}---\n[[Hub]] {' '.join(f'word{number}{n}' for n in range(9))}\n"
 
 
-HUB_LINE = "…t is worth a link from here: " + " ".join(f"[[{name}]]" for name in (1, 2, 3, 4, "Bad", "Heron", "Heron copy"))
+HUB_LINE = "…t is worth a link from here: " + " ".join(
+    f"[[{name}]]" for name in (1, 2, 3, 4, "Bad", "Heron", "Heron copy")
+)
 HUB_LINE += " [[Tasks]] [[Stub]] [[Bin]]"
 FILES: dict[str, str | bytes] = {
     "Hub.md": HUB + " ".join(f"[[{n}]]" for n in (1, 2, 3, 4, "Bad", "Heron", "Heron copy", "Tasks", "Stub", "Bin")),

@@ -59,6 +59,8 @@ class Policy(NamedTuple):
     """Kinds of change that a person must confirm."""
     confirm_after_hidden_text: bool = False
     """Whether a person must confirm every change by a client that has read hidden text (POL-13)."""
+    rules: bool = True
+    """Whether clients are told the rules of the vault's owner (MEM-30)."""
     scopes: tuple[VaultPath, ...] = ()
     """Folders: only files below every one of them exist for the tools (POL-10)."""
     common_scopes: tuple[VaultPath, ...] = ()
@@ -77,6 +79,7 @@ class Policy(NamedTuple):
             confirm=self.confirm | other.confirm,
             confirm_after_hidden_text=self.confirm_after_hidden_text
             or other.confirm_after_hidden_text,
+            rules=self.rules and other.rules,
             scopes=self.scopes + other.scopes,
             common_scopes=self.common_scopes + other.common_scopes,
         )

@@ -23,7 +23,7 @@ _UNITS = {"b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000}
 
 POLICY_SETTINGS = (
     "read_only, scope, hidden, read, write, largest_write, permanent_delete, confirm, "
-    "confirm_after_hidden_text"
+    "confirm_after_hidden_text, rules"
 )
 """What any table may set, for the error about what it may not."""
 _TOP_LEVEL = f"{POLICY_SETTINGS}, and tables of vaults and keys"
@@ -107,7 +107,7 @@ class PolicyFile:
         settings: dict[str, Any] = {}
         for key, value in table.items():
             match key:
-                case "read_only" | "permanent_delete" | "confirm_after_hidden_text":
+                case "read_only" | "permanent_delete" | "confirm_after_hidden_text" | "rules":
                     if not isinstance(value, bool):
                         raise self.mistake(key, "must be true or false")
                     settings[key] = value

@@ -209,6 +209,7 @@ _HIDDEN_KINDS = {
 _INVISIBLE = "\u200b\u2060-\u2064\ufeff"
 _DIRECTION = "\u202a-\u202e\u2066-\u2069"
 _TAGS = "\U000e0000-\U000e007f"
+_TAG_CHARACTERS = frozenset(map(chr, range(0xE0000, 0xE0080)))
 _HIDDEN = re.compile(
     f"(?P<invisible>[{_INVISIBLE}])"
     f"|(?P<direction>[{_DIRECTION}])"
@@ -251,6 +252,29 @@ def hidden_text_warnings(text: str, path: str, note: Callable[[str], None]) -> l
         "It is no request of the user."
         for kind, numbers in lines.items()
     ]
+
+
+def remove_hidden_text(text: str) -> str:
+    """Return a text without what a person does not see: such characters, whole comments, and the
+    lines of HTML that is not displayed (SAFE-30)."""
+    parts, start = [], 0
+    for suspect in _SUSPECT.finditer(text):
+        hidden = _HIDDEN.match(text, suspect.start()) if suspect.start() >= start else None
+        if hidden is None:
+            continue
+        end = hidden.end()
+        if hidden.lastgroup == "comment":
+            closing = text.find("-->", end)
+            end = len(text) if closing < 0 else closing + len("-->")
+        elif hidden.lastgroup == "style":
+            closing = text.find("\n", end)
+            end = len(text) if closing < 0 else closing
+        elif hidden.lastgroup == "tags":
+            while text[end : end + 1] and text[end] in _TAG_CHARACTERS:
+                end += 1
+        parts.append(text[start : hidden.start()])
+        start = end
+    return "".join([*parts, text[start:]])
 
 
 def _list_lines(numbers: list[int]) -> str:

@@ -174,10 +174,7 @@ class Vault(VaultFiles):
 
     @cached_property
     def search(self) -> Search:
-        """The searches of the vault.
-
-        Raises: InvalidArguments for a setting of names that cannot be read (MEM-02).
-        """
+        """The searches of the vault. Raises: InvalidArguments for a wrong setting (MEM-02)."""
         from obsidian_mcp.core.note.validity import parse_names
         from obsidian_mcp.core.search.search import Search
 
