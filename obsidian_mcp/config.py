@@ -156,7 +156,7 @@ class FoldersConfig(Immutable):
         self.named_policy: Final = env.get("OBSIDIAN_MCP_POLICY", "")
         """These three as the environment names them; empty = the program's own in the home
         folder."""
-        self.rules: Final = _text(env, "RULES")
+        self.rules: Final = setting_text(env, "RULES")
         """Path of the note with the owner's rules, where the vault has no AGENTS.md (MEM-30)."""
         # loading pathlib takes 3 ms
         home = env.get("HOME") or env.get("USERPROFILE") or os.path.expanduser("~")  # noqa: PTH111
@@ -298,7 +298,7 @@ class Config(FoldersConfig):
         vault's settings say."""
         self.week_start: Final = setting_text(env, "WEEK_START").lower()
         """First day of the week, such as `monday`; empty = what the vault's settings say."""
-        self.validity: Final = _text(env, "VALIDITY")
+        self.validity: Final = setting_text(env, "VALIDITY")
         """Names of what says that something holds no longer (MEM-02); empty = the usual ones."""
         self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"
         """Whether a terminal is sent colours."""

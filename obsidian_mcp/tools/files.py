@@ -171,7 +171,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
         extensions=dict(kinds.most_common(KINDS_LISTED)),
         recent=[str(entry.path) for entry in latest[:RECENT_NOTES]],
         vaults=vaults if len(vaults) > 1 else None,
-        rules=rules and rules.text,
-        rules_path=rules and rules.path,
-        warning=(rules and rules.warning) or None,
+        rules=None if rules is None else rules.text,
+        rules_path=None if rules is None else rules.path,
+        warning=None if rules is None else rules.warning or None,
     )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.frontmatter.parser import text_start
-from obsidian_mcp.core.text.fit import MARK, cut_text
+from obsidian_mcp.core.text.fit import cut_text_within
 from obsidian_mcp.core.text.text import Text, hidden_text_warnings, remove_hidden_text, to_printable
 
 RULES_FILES = ("AGENTS.md", "CLAUDE.md")
@@ -16,7 +16,8 @@ RULES_CHARACTERS = 1_500
 READ_BYTES = 65_536
 
 
-class VaultRules(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class VaultRules:
     """The beginning of the owner's rules."""
 
     path: str
@@ -52,9 +53,7 @@ def read_rules(
             continue
         hidden = hidden_text_warnings(body, path, lambda _: None)
         warning = f"Hidden text was left out of {path}. Tell the user." if hidden else ""
-        if len(text) > RULES_CHARACTERS:
-            text = cut_text(text, RULES_CHARACTERS - len(MARK))
-        return VaultRules(path, text, warning)
+        return VaultRules(path, cut_text_within(text, RULES_CHARACTERS), warning)
     return None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
@@ -43,7 +44,8 @@ class ValidityNames(NamedTuple):
 DEFAULT_NAMES = ValidityNames()
 
 
-class Mark(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class Mark:
     """Why something is outdated."""
 
     reason: str
@@ -58,7 +60,8 @@ class Mark(NamedTuple):
         return f"{self.reason} by {', '.join(f'[[{link}]]' for link in self.successors)}"
 
 
-class MarkedBlock(NamedTuple):
+@dataclass(frozen=True, slots=True, order=True)
+class MarkedBlock:
     """A part of a text that is outdated; `start` and `end` are code points."""
 
     start: int

@@ -266,8 +266,9 @@ def _missing_properties(
     return [partial(CheckFinding, path, None, text) for (path, _), text in sorted(findings.items())]
 
 
-def _find_validity_problems(vault: Vault) -> Iterator[Callable[[], CheckFinding]]:
-    return (partial(CheckFinding, *problem) for problem in find_validity_problems(vault))
+def _find_validity_problems(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
+    problems = find_validity_problems(checked.vault)
+    return (partial(CheckFinding, *problem) for problem in problems)
 
 
 CHECKS: Mapping[str, Check] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
@@ -26,7 +25,8 @@ from obsidian_mcp.errors import InvalidArguments
 REASON = "superseded_because"
 
 
-class SayingPlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SayingPlace:
     """A place that still says what is outdated, or leads to it."""
 
     path: str
@@ -46,7 +46,8 @@ class Superseding(PlannedChange):
         return False
 
 
-class NotePlace(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class NotePlace:
     """A note, or a block of one."""
 
     entry: FileEntry

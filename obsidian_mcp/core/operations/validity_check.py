@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from obsidian_mcp.core.graph.results import Reference
@@ -22,7 +23,8 @@ class ValidityProblem(NamedTuple):
     text: str
 
 
-class _MarkedNote(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _MarkedNote:
     number: int
     text: str
     blocks: list[MarkedBlock]

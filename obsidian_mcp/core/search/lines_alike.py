@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.analysis import fold
@@ -28,7 +28,8 @@ _WORD = re.compile(r"\w{2,}")
 _FIELD = re.compile(r"[\[(][\w -]+::[^\])]*\]?[\])]|\^[\w-]+\s*$")
 
 
-class AlikeLine(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class AlikeLine:
     """A line that says what an outdated text says."""
 
     path: VaultPath
@@ -38,7 +39,8 @@ class AlikeLine(NamedTuple):
     share: float
 
 
-class Statements(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Statements:
     """The lines of a text as sets of words."""
 
     lines: Sequence[frozenset[str]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.rows import WITH_INLINE_FIELDS, Rows
@@ -24,7 +24,8 @@ LONGEST_CHAIN = 50
 """Successors of successors that are followed: circles end there, too."""
 
 
-class OutdatedFiles(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class OutdatedFiles:
     """The marks of one state of a vault on one day. Files have the numbers of their rows."""
 
     names: ValidityNames

@@ -243,10 +243,10 @@ class Renderer:
             last = snippet.line + (snippet.text.count("\n") if self._passages else 0)
             reasons = []
             for line, block in zip(lines, blocks, strict=True):
-                if line <= last and snippet.line <= line + text.count("\n", *block[:2]):
+                if line <= last and snippet.line <= line + text.count("\n", block.start, block.end):
                     reason = self._outdated.describe(number, block.mark)
                     is_part = line > snippet.line or snippet.text.count("\n") > text.count(
-                        "\n", *block[:2]
+                        "\n", block.start, block.end
                     )
                     reasons.append(f"line {line}: {reason}" if is_part else reason)
                     self._marks.append(block.mark)
