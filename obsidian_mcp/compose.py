@@ -13,6 +13,7 @@ from obsidian_mcp import TYPE_CHECKING, logger
 
 from .app import App, HiddenTextReads
 from .config import Config
+from .errors import InvalidArguments
 from .vault_builder import FolderBuilder
 from .vaults import FolderVaults
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from obsidian_mcp.adapters.grant_store import GrantStore
     from obsidian_mcp.serve.http.access.access_control import AccessControl
+    from obsidian_mcp.serve.http.access.oauth.page_texts import VaultChoice
+    from obsidian_mcp.serve.http.access.oauth.sign_in import SignIn
     from obsidian_mcp.serve.http.access.principal import Principal
     from obsidian_mcp.serve.http.dialect import Contract
 
@@ -144,7 +147,59 @@ def grant_store(config: Config) -> GrantStore:
     return GrantStore(config.state / "access" / "grants.db")
 
 
-def http_access(config: Config) -> AccessControl:
+def sign_in(app: App, announce: Callable[[str], None]) -> SignIn:
+    """Return the sign-in of a server (specs/remote.md); `announce` prints a line for the owner.
+
+    Raises: InvalidArguments for a public address that cannot be one, and with an open bridge.
+    """
+    import time
+
+    from obsidian_mcp.adapters.client_documents import ClientDocuments
+
+    from .policies import api_keys
+    from .serve.http.access.oauth.issuer import Lives
+    from .serve.http.access.oauth.sign_in import OwnerPorts, SignIn, SignInSettings
+    from .serve.http.access.oauth.sign_in_log import show_events
+
+    config, http = app.config, app.config.http
+    if http.open_bridge:
+        raise InvalidArguments(
+            "--open-bridge lets programs in without a key, --oauth nobody. Leave one of them out."
+        )
+    show_events()
+    settings = SignInSettings(
+        public=http.public_url,
+        is_read_only=config.read_only,
+        password=http.oauth_password,
+        lives=Lives(access=http.access_seconds, grace=http.refresh_grace),
+    )
+    ports = OwnerPorts(
+        list_vaults=partial(_vault_choices, app),
+        list_key_names=lambda: [key.name for key in api_keys(config)],
+        announce=announce,
+        fetch=ClientDocuments().fetch if http.fetches_documents else None,
+        clock=time.time,
+    )
+    return SignIn(settings, grant_store(config), ports)
+
+
+def _vault_choices(app: App) -> list[VaultChoice]:
+    """Return what the owner can open to a program: the vaults, and their folders as far as a page
+    can list them, the upper ones first. Raises: AppError."""
+    from .serve.http.access.oauth.page_texts import MOST_FOLDERS, VaultChoice
+    from .vault_builder import vault_folders
+
+    paths = vault_folders(app.config)
+    choices = []
+    for name in app.vaults.names():
+        folders = sorted(
+            app.vaults.get(name).catalog.folders.paths, key=lambda path: (path.count("/"), path)
+        )
+        choices.append(VaultChoice(name, str(paths[name]), sorted(folders[:MOST_FOLDERS])))
+    return choices
+
+
+def http_access(config: Config, way_in: SignIn | None = None) -> AccessControl:
     """Return who may use the HTTP server. Raises: PolicyInvalid, InvalidArguments for keys that
     cannot be."""
     from .policies import api_keys, policy_stamp
@@ -158,7 +213,9 @@ def http_access(config: Config) -> AccessControl:
         partial(policy_stamp, config),
         LastUses(grant_store(config).note_key_use),
     )
-    return AccessControl(config.http, [keys])
+    if way_in is None:
+        return AccessControl(config.http, [keys])
+    return AccessControl(config.http, [way_in.source, keys], way_in.challenge)
 
 
 def contracts(
@@ -183,16 +240,33 @@ def contracts(
     )
 
 
-def http_application(app: App, registered: Bridge | None = None) -> Starlette:
-    """Return the HTTP server with MCP and all contracts. Raises: PolicyInvalid, InvalidArguments
-    for a profile without tools and for keys that cannot be."""
+def http_application(
+    app: App, registered: Bridge | None = None, tell: Callable[[str], None] | None = None
+) -> Starlette:
+    """Return the HTTP server with MCP and all contracts; `tell` prints a line for the owner,
+    without it the log. Raises: PolicyInvalid, InvalidArguments for a profile without tools, for
+    keys and for a public address that cannot be."""
     from .serve.http.server import application
     from .tools.offer import Offer
 
     Offer(app.config, dict)  # else the first request would say what is wrong with the profile
-    access = http_access(app.config)
+    way_in = None
+    if app.config.http.oauth:
+        from .serve.http.access.public_url import read_public_url
+
+        http = app.config.http.replace(public_url=read_public_url(app.config.http.public_url))
+        app = app.replace(config=app.config.replace(http=http))
+        way_in = sign_in(app, tell or logger(__name__).warning)
+    access = http_access(app.config, way_in)
     mounted = contracts(app.config, registered, lambda: access.is_locked)
-    return application(app, access, partial(app_for, app), contracts=mounted)
+    return application(
+        app,
+        access,
+        partial(app_for, app),
+        contracts=mounted,
+        pages=() if way_in is None else way_in.pages,
+        upkeep=way_in,
+    )
 
 
 def serve_http(
@@ -202,14 +276,17 @@ def serve_http(
     host: str = "127.0.0.1",
     ports: Sequence[int] = (3000,),
     announce: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> int:
     """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; return
-    the exit status. `registered`: tools of another program; `announce` gets the URL of each port,
-    without it the log. Raises: InvalidArguments for another host than loopback without a key,
-    AppError for a taken port."""
+    the exit status.
+
+    `registered`: tools of another program; `announce` gets the URL of each port, `tell` what the
+    owner must read; without them the log does. Raises: InvalidArguments for another host than
+    loopback without a key, AppError for a taken port."""
     from .serve.http import server
 
-    starlette = http_application(app, registered)
+    starlette = http_application(app, registered, tell)
     app.vaults.warm()
     announce = announce or logger(__name__).info
     try:

@@ -69,6 +69,21 @@ class HttpConfig(Immutable):
         while clients still use it."""
         self.allow_origins: Final = setting_list(env, "OBSIDIAN_MCP_ALLOW_ORIGIN")
         """Web pages, such as https://notes.example.com, that may call a server without a key."""
+        self.oauth: Final = False
+        """Let programs sign in (specs/remote.md). Only the command line sets it."""
+        self.trusted_proxy: Final = False
+        """Take the address of a client from X-Forwarded-For, where a proxy of this machine writes
+        it. Only the command line sets it."""
+        self.oauth_password: Final = Secret(env.get("OBSIDIAN_MCP_OAUTH_PASSWORD", ""))
+        """With which the owner signs in; empty = the one of `http password`, or a code."""
+        self.access_seconds: Final = setting_number(
+            env, "OBSIDIAN_MCP_OAUTH_ACCESS_SECONDS", 28_800, 1
+        )
+        """Life of an access token."""
+        self.refresh_grace: Final = setting_number(env, "OBSIDIAN_MCP_OAUTH_REFRESH_GRACE", 120, 0)
+        """Seconds for which a spent refresh token gives further tokens."""
+        self.fetches_documents: Final = env.get("OBSIDIAN_MCP_OAUTH_FETCH", "1") != "0"
+        """Whether the documents in which programs describe themselves are fetched."""
         self.open_bridge: Final = False
         """Accept calls from this machine to /bridge/v1 without a key, because the original bridge
         sends none. No variable sets it: only the command line does, through `replace`."""

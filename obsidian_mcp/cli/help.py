@@ -58,11 +58,12 @@ def _commands(group: str = "") -> Iterable[tuple[str, str]]:
     texts: dict[str, str] = {}
     for name in grammar.names():
         first, _, second = name.partition(" ")
-        if not group and second:
+        if not group and second and first in grammar.groups():
             texts[first] = grammar.groups()[first]
         elif first == group or not group:
             command = grammar.get(name)
-            texts[second or first] = (
+            # `http password` belongs to a command, not to a group
+            texts[second if group else name] = (
                 command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
             )
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in texts.items()]

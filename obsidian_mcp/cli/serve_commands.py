@@ -9,6 +9,7 @@ from obsidian_mcp import compose
 from obsidian_mcp.errors import InvalidArguments
 
 from .options import Options
+from .stdout import write_answer
 
 
 def bridge(options: Options, *, host: str = "", port: int = 0) -> int:
@@ -27,14 +28,26 @@ def http(
     port: Sequence[int] = (3000,),
     allow_origin: Sequence[str] = (),
     open_bridge: bool = False,
+    oauth: bool = False,
+    public_url: str = "",
+    trusted_proxy: bool = False,
     vault: Sequence[str] = (),
 ) -> int:
     """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Raises:
     InvalidArguments."""
     settings = options.with_vaults(tuple(vault)).config()
-    origins = (*settings.http.allow_origins, *allow_origin)
+    http = settings.http
+    public_url = public_url or http.public_url
+    if oauth and not public_url:
+        public_url = _local_address(port[0])
     settings = settings.replace(
-        http=settings.http.replace(allow_origins=origins, open_bridge=open_bridge)
+        http=http.replace(
+            allow_origins=(*http.allow_origins, *allow_origin),
+            open_bridge=open_bridge,
+            oauth=oauth,
+            public_url=public_url,
+            trusted_proxy=trusted_proxy,
+        )
     )
     if settings.key:
         raise InvalidArguments(
@@ -44,7 +57,50 @@ def http(
         compose.build(settings, serving=True),
         host=host,
         ports=port,
-        announce=lambda url: print(
-            f"obsidian-mcp: listening on {url}", file=sys.stderr, flush=True
-        ),
+        announce=lambda url: _tell(f"listening on {url}"),
+        tell=_tell,
     )
+
+
+def _local_address(port: int) -> str:
+    """Return the address under which programs of this computer can sign in, and say that others
+    cannot. Raises: InvalidArguments for a port that is not known yet."""
+    if not port:
+        raise InvalidArguments(
+            "Programs that sign in need an address that stays. Give --public-url "
+            "https://notes.example.com, or a --port."
+        )
+    address = f"http://127.0.0.1:{port}"
+    _tell(
+        f"programs of this computer can sign in at {address}/mcp. claude.ai, ChatGPT and phones "
+        "cannot come in without --public-url."
+    )
+    return address
+
+
+def _tell(line: str) -> None:
+    print(f"obsidian-mcp: {line}", file=sys.stderr, flush=True)
+
+
+def set_password(options: Options, *, json: bool = False) -> None:
+    """Ask for the password with which the owner signs in, and keep its hash. Raises:
+    InvalidArguments."""
+    import getpass
+
+    from obsidian_mcp.serve.http.access.oauth.password import SETTING, check_password, hash_password
+
+    if sys.stdin is not None and sys.stdin.isatty():
+        password = getpass.getpass("New password (12 characters or more): ", stream=sys.stderr)
+        check_password(password)
+        if getpass.getpass("Once more: ", stream=sys.stderr) != password:
+            raise InvalidArguments("The two are not the same. Nothing was changed.")
+    else:
+        password = "" if sys.stdin is None else sys.stdin.readline().rstrip("\r\n")
+    store = compose.grant_store(options.config())
+    store.set_setting(SETTING, hash_password(password))
+    store.close()
+    report = (
+        "The password is set, and a running server takes it from now on. What is connected stays "
+        "connected: `obsidian-mcp keys` lists it.\n"
+    )
+    write_answer({"password": "set"}, report, as_json=json)

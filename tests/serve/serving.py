@@ -19,12 +19,12 @@ from tests.system import SYSTEM_ENVIRONMENT
 
 
 @contextmanager
-def serving(app: App, registered: Bridge | None = None, drain: float = 5, **http: Any) -> Iterator[str]:
+def serving(app: App, registered: Bridge | None = None, drain: float = 5, port: int = 0, **http: Any) -> Iterator[str]:
     """The URL of a server in a thread, which waits at its end `drain` seconds for what is in flight; other keyword
     arguments are fields of HttpConfig."""
     changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
     served = compose.http_application(changed, registered)
-    (listening,) = sockets = listener.listen("127.0.0.1", [0])
+    (listening,) = sockets = listener.listen("127.0.0.1", [port])
     server = listener.Listener(served, drain=drain, on_stop=served.state.services.stop)
     server.config.timeout_keep_alive = 6  # clients in Node.js reuse a connection for 4 s
     thread = threading.Thread(target=server.run, args=(sockets,))

@@ -1,4 +1,4 @@
-"""Codes and tokens as they are kept: by their hashes (specs/remote.md TOKEN)."""
+"""Codes and tokens as they are kept: by their hashes (specs/remote.md OAUTH-30)."""
 
 from __future__ import annotations
 

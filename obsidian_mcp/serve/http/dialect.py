@@ -42,6 +42,8 @@ class Dialect(ABC):
 
     What they answer says nothing of the vault, or they ask for a password themselves.
     """
+    is_open_before_sign_in = False
+    """Whether `open_paths` are open on a server with a sign-in, too, because they belong to it."""
     takes_key_from_query = False
     """Whether a client may write its key into the query, as contract 004 allows."""
     below: str = ""

@@ -17,7 +17,7 @@ from obsidian_mcp import logger
 from obsidian_mcp.core.text.call import Client, set_call
 
 from .access.access_control import AccessControl
-from .access.principal import OWNER
+from .access.principal import VISITOR
 from .body import check_size, read_body
 from .dialect import Dialect
 from .refusal import Reason, Refusal
@@ -71,10 +71,10 @@ class Endpoint:
             raise Refusal(
                 Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)}
             )
-        principal = OWNER
+        principal = VISITOR
         if request.method != "OPTIONS":
             self.access.meter(request)
-            if request.segments not in dialect.open_paths:
+            if not self.access.is_open(request, dialect):
                 principal = self.access.resolve(request, dialect)
             check_size(request, dialect.max_body)
         service = self.services.service_of(principal)
@@ -94,7 +94,9 @@ class Endpoint:
             segments=segments,
             headers=dict(connection.headers),
             query=connection.query_params.multi_items(),
-            client=connection.client.host if connection.client else "",
+            client=self.access.client_address(
+                connection.client.host if connection.client else "", connection.headers
+            ),
             takes_key_from_query=self.dialect.takes_key_from_query,
         )
 

@@ -52,6 +52,8 @@ class McpEndpoint(Endpoint):
             with service.count_use():
                 return await service.sessions.stand(request, scope, receive, send)
         if request.method != "POST":
+            if self.access.has_sign_in:  # every other answer would tell a stranger something
+                self.access.resolve(request, self.dialect)
             raise Refusal(Reason.METHOD, "Method not allowed", headers={"allow": "POST, OPTIONS"})
         limit = max(self.dialect.max_body, self.other.max_body if self.other else 0)
         most = PEEKED_BYTES if is_too_large(request, limit) else limit
@@ -71,7 +73,19 @@ class McpEndpoint(Endpoint):
                     return await dialect.handle_request(request, service.tools(dialect))
                 return await service.sessions.answer_session(request, scope, receive, send)
         except Refusal as refusal:
+            if (
+                self.access.has_sign_in
+                and refusal.reason is Reason.UNAUTHORIZED
+                and self.other is not None
+                and not self.other.claims(request.message)
+            ):
+                dialect = (
+                    self.dialect
+                )  # an envelope would say it under status 200, which hosts ignore
             return dialect.refuse(request, refusal)
+
+    def _request(self, scope: Scope) -> HttpRequest:
+        return replace(super()._request(scope), takes_tokens=True)
 
 
 def speaks(request: HttpRequest, other: Contract) -> bool:

@@ -19,8 +19,8 @@ from starlette.responses import Response
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
-from .dialect import Dialect, json_reply
-from .refusal import Refusal
+from .dialect import CORS, Dialect, json_reply
+from .refusal import Reason, Refusal
 from .request import HttpRequest
 
 HEADERS: Final = {
@@ -45,7 +45,15 @@ class HomePage(Dialect):
     pages = MappingProxyType({"/": "page"})
     takes_key_from_query = True
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
+    def __init__(self, mcp_address: str = "") -> None:
+        """`mcp_address`: what people enter into their apps, where the server has a sign-in."""
+        super().__init__()
+        self._mcp_address = mcp_address
+
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
+        if self._mcp_address and request.method == "POST":  # a host that was given the site alone
+            wrong_path = Refusal(Reason.NOT_FOUND, f"MCP is served at {self._mcp_address}.")
+            return json_reply(wrong_path.body, Reason.NOT_FOUND.status, CORS)
         body = f"<p>{escape(refusal.message)}</p>"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 

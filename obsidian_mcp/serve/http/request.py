@@ -31,6 +31,8 @@ class HttpRequest:
     takes_key_from_query: bool = False
     """Whether its dialect lets a client write its key into the query, where logs and proxies keep
     it."""
+    takes_tokens: bool = False
+    """Whether tokens of a sign-in open what it asks for: they are issued for one address."""
 
     @cached_property
     def json(self) -> Any:

@@ -8,22 +8,41 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from typing import Final, Protocol
 
+import anyio
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.routing import Mount, Route
 
+from obsidian_mcp import logger
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.errors import AppError, InvalidArguments
 
 from . import listener
 from .access.access_control import AccessControl
 from .access.principal import Principal
+from .access.public_url import MCP_PATH
 from .access.this_machine import is_loopback
 from .dialect import Contract, Dialect, NotFound
 from .endpoint import Endpoint, routes
 from .mcp_endpoint import McpEndpoint
 from .pages import Challenge, HomePage, OpenApi
 from .services import Services
+
+TIDY_SECONDS: Final = 10.0
+"""How often what is over is forgotten."""
+
+
+class Upkeep(Protocol):
+    """What has to be done while a server runs, whether requests come or not."""
+
+    def tidy(self) -> None:
+        """Forget what is over; called every few seconds, in a thread. Raises: AppError."""
+
+    def close(self) -> None:
+        """Close what is open; called at the end."""
 
 
 def application(
@@ -33,6 +52,7 @@ def application(
     *,
     contracts: Sequence[Contract],
     pages: Sequence[Dialect] = (),
+    upkeep: Upkeep | None = None,
 ) -> Starlette:
     """Return the server as an ASGI application.
 
@@ -40,11 +60,17 @@ def application(
     limits; its vaults are closed when nobody who shares them may come in, and at the end.
     `contracts` are served beside MCP; one of them answers JSON-RPC without a session at `/mcp`,
     another one perhaps what is no JSON-RPC there. `pages` are served beside the server's own:
-    forms, documents below `/.well-known`.
+    forms, documents below `/.well-known`. `upkeep`: what has to be done while it runs.
     """
     http = app.config.http
     services = Services(app, open_app, access, contracts)
-    mounted = [*contracts, HomePage(), Challenge(http.challenge), OpenApi(contracts), *pages]
+    mounted = [
+        *contracts,
+        HomePage(_mcp_address(access, http)),
+        Challenge(http.challenge),
+        OpenApi(contracts),
+        *pages,
+    ]
     other = next((contract for contract in contracts if contract.shares_mcp), None)
     rpc = next(contract.rpc for contract in contracts if contract.rpc is not None)
     mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), other=other)
@@ -52,8 +78,13 @@ def application(
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        async with services.run_services():
+        async with services.run_services(), anyio.create_task_group() as tasks:
+            if upkeep is not None:
+                tasks.start_soon(_tidy_often, upkeep)
             yield
+            tasks.cancel_scope.cancel()
+        if upkeep is not None:
+            upkeep.close()
 
     starlette = Starlette(
         routes=[
@@ -69,6 +100,19 @@ def application(
     starlette.state.services = services
     starlette.state.access = access
     return starlette
+
+
+def _mcp_address(access: AccessControl, http: HttpConfig) -> str:
+    return http.public_url + MCP_PATH if access.has_sign_in else ""
+
+
+async def _tidy_often(upkeep: Upkeep) -> None:
+    while True:
+        await anyio.sleep(TIDY_SECONDS)
+        try:
+            await to_thread.run_sync(upkeep.tidy)
+        except AppError as error:  # the next time it may work
+            logger(__name__).warning("%s", error.message)
 
 
 def run_http_server(

@@ -40,6 +40,7 @@ class SignIn(Dialect):
     pages = MappingProxyType({"/sign-in": "form", "/.well-known/oauth-protected-resource/mcp": "metadata"})
     paths = MappingProxyType({"form": ("GET", "POST"), "metadata": ("GET",)})
     open_paths = (("form",), ("metadata",))
+    is_open_before_sign_in = True
 
     def __init__(self) -> None:
         super().__init__(max_body=1000)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final, Protocol
+from urllib.parse import urlsplit
 
 from obsidian_mcp.config import HttpConfig
 from obsidian_mcp.serve.http.dialect import Dialect
@@ -13,7 +14,8 @@ from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
 
 from .challenge import WITHOUT_SIGN_IN, BearerChallenge
-from .principal import BRIDGE, OWNER, Principal
+from .credentials import carries_credentials
+from .principal import BRIDGE, OWNER, VISITOR, Principal
 from .this_machine import host_name, is_from_here, is_local_page, is_loopback
 
 APP_ORIGIN: Final = "app://obsidian.md"
@@ -54,6 +56,8 @@ class AccessControl:
             *(origin.rstrip("/").lower() for origin in config.allow_origins),
         }
         self._open_bridge = config.open_bridge
+        self._trusted_proxy = config.trusted_proxy
+        self._public_host = urlsplit(config.public_url).hostname if challenge.has_sign_in else None
         self._rate_limit = config.rate_limit
         self._clock = clock
         self._requests: dict[str, deque[float]] = {}
@@ -65,9 +69,38 @@ class AccessControl:
 
     def admit(self, request: HttpRequest) -> None:
         """Without a key, serve only this machine's own names, and no foreign web page (DOOR-02,
-        DOOR-03). Raises: Refusal."""
+        DOOR-03); with a sign-in, those names and the public one (OAUTH-38). Raises: Refusal."""
         if not self.is_locked:
             self._check_local_names(request)
+        elif self._public_host is not None:
+            host = host_name(request.headers.get("host", ""))
+            if host != self._public_host and not is_loopback(host):
+                raise Refusal(
+                    Reason.FORBIDDEN,
+                    f"The server answers to {self._public_host} and to names of its own machine. "
+                    "Have the proxy pass on the Host header, or leave it to its upstream's name.",
+                )
+
+    @property
+    def has_sign_in(self) -> bool:
+        """Whether programs can sign in: then nothing is answered without a token or key but what
+        belongs to that (OAUTH-38)."""
+        return self._challenge.has_sign_in
+
+    def is_open(self, request: HttpRequest, dialect: Dialect) -> bool:
+        """Return whether a path of a dialect is served to everybody."""
+        if self.has_sign_in and not dialect.is_open_before_sign_in:
+            return False
+        return request.segments in dialect.open_paths
+
+    def client_address(self, peer: str, headers: Mapping[str, str]) -> str:
+        """Return where a request came from: the peer, or what a trusted proxy of this machine says.
+
+        That is the last entry of X-Forwarded-For, which the proxy has added itself; what stands
+        before it the stranger may have written (OAUTH-43).
+        """
+        forwarded = headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
+        return forwarded if forwarded and self._trusted_proxy and is_loopback(peer) else peer
 
     def meter(self, request: HttpRequest) -> None:
         """Count a request that may call a tool.
@@ -106,10 +139,12 @@ class AccessControl:
         if dialect.open_to_bridge and self._open_bridge and is_from_here(request):
             self._check_local_names(request)
             return BRIDGE
-        raise self._challenge.refuse(dialect.key_advice)
+        raise self._challenge.refuse(dialect.key_advice, is_wrong=carries_credentials(request))
 
     def is_still_admitted(self, principal: Principal) -> bool:
         """Return whether a principal that was resolved before may still come in (DOOR-13)."""
+        if principal == VISITOR:
+            return True
         if principal == BRIDGE:
             return self._open_bridge
         if principal == OWNER and not self.is_locked:

@@ -15,22 +15,45 @@ class BearerChallenge:
     resource_metadata: str = ""
     """Address of the document that tells a client where to sign in (RFC 9728); empty where there is
     no sign-in."""
+    scope: str = ""
+    """What a client should ask for when it signs in, in words with spaces between."""
 
     @property
-    def header(self) -> str:
-        """The value of WWW-Authenticate."""
-        if not self.resource_metadata:
-            return "Bearer"
-        return f'Bearer resource_metadata="{self.resource_metadata}"'
+    def has_sign_in(self) -> bool:
+        """Whether a client can sign in."""
+        return bool(self.resource_metadata)
 
-    def refuse(self, advice: str) -> Refusal:
-        """Return the refusal; `advice` tells the client at hand where its key goes."""
+    def header(self, error: str = "", description: str = "") -> str:
+        """Return the value of WWW-Authenticate.
+
+        Without credentials it has no `error` (RFC 6750 3.1): nothing was wrong with them.
+        """
+        if not self.has_sign_in:
+            return "Bearer"
+        parts = {
+            "error": error,
+            "error_description": description,
+            "resource_metadata": self.resource_metadata,
+            "scope": self.scope,
+        }
+        return "Bearer " + ", ".join(f'{name}="{text}"' for name, text in parts.items() if text)
+
+    def refuse(self, advice: str, *, is_wrong: bool = False) -> Refusal:
+        """Return the refusal; `advice` tells the client at hand where its key goes, `is_wrong` says
+        whether one came that opens nothing."""
+        header = self.header(*(_WRONG if is_wrong else ()))
         return Refusal(
             Reason.UNAUTHORIZED,
             f"Invalid or missing MCP API key. {advice}",
-            headers={"www-authenticate": self.header},
+            headers={"www-authenticate": header, **(_READABLE if self.has_sign_in else {})},
         )
 
 
+_WRONG: Final = ("invalid_token", "The token is unknown, has expired, or was revoked.")
+_READABLE: Final = {
+    "access-control-allow-origin": "*",
+    "access-control-expose-headers": "WWW-Authenticate, Mcp-Session-Id",
+}
+"""Lets a program in a browser read where to sign in."""
 WITHOUT_SIGN_IN: Final = BearerChallenge()
 """A key is all that helps."""

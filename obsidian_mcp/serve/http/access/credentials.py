@@ -19,6 +19,11 @@ def bearer_token(request: HttpRequest) -> str:
     return words[0] if scheme.lower() == "bearer" and words else ""
 
 
+def carries_credentials(request: HttpRequest) -> bool:
+    """Return whether a request says whose it is, rightly or wrongly."""
+    return "authorization" in request.headers or bool(carried_key(request))
+
+
 def carried_key(request: HttpRequest) -> str:
     """Return the first key that a request carries; empty without one.
 

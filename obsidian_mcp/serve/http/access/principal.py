@@ -52,6 +52,8 @@ class Principal:
 
 BRIDGE: Final = Principal(credential=b"--open-bridge")
 """A program of this machine that sends no key where the bridge is open (DOOR-09)."""
+VISITOR: Final = Principal(credential=b"open path")
+"""Who asks for what everybody is told. It says nothing of the vault."""
 OWNER: Final = Principal()
 """Who comes in with a key that has no name, or to a server that asks for none: all that the server
 offers."""

@@ -1,0 +1,99 @@
+"""The programs that may ask the owner: those that registered here, and those that a document at
+their own address describes (OAUTH-21, OAUTH-22)."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from obsidian_mcp.core.grants.client_document import DocumentUnreachable, FetchedDocument
+from obsidian_mcp.core.grants.registration import Registration
+
+from .attempts import RateLimit
+from .authorization_request import WrongAddress
+from .client_document import (
+    DocumentInvalid,
+    is_document_address,
+    list_built_in_documents,
+    read_document,
+)
+from .ledger import Ledger
+from .sign_in_log import log_event
+
+FetchDocument = Callable[[str], Awaitable[FetchedDocument]]
+"""Fetches the document at an address. Raises: DocumentUnreachable."""
+SHORTEST_SECONDS: Final = 300.0
+LONGEST_SECONDS: Final = 86_400.0
+"""For how long a document is used, whatever its server says."""
+FETCHES_PER_MINUTE: Final = 10
+_MOST_DOCUMENTS: Final = 100
+
+
+class Programs:
+    """Finds programs by their `client_id`."""
+
+    def __init__(
+        self, ledger: Ledger, fetch: FetchDocument | None, clock: Callable[[], float]
+    ) -> None:
+        """`fetch`: None where the server must not fetch anything; the documents that are built in
+        are all then."""
+        self._ledger = ledger
+        self._fetch = fetch
+        self._clock = clock
+        self._fetches = RateLimit(FETCHES_PER_MINUTE, FETCHES_PER_MINUTE, clock)
+        self._documents: OrderedDict[str, tuple[Registration, float]] = OrderedDict()
+        """Programs by address, and until when each document is good."""
+
+    async def find_program(self, client: str, address: str) -> Registration:
+        """Return the program of a request from an address. Raises: WrongAddress."""
+        if is_document_address(client):
+            return await self._read_described(client, address)
+        registered = self._ledger.find_registration(client)
+        if registered is None:
+            raise WrongAddress(
+                "The app is not known here: it registered with another server, or so long ago that "
+                "it was forgotten. Remove the connection in the app, and add it anew."
+            )
+        return registered
+
+    def find_client(self, client: str) -> Registration | None:
+        """Return a program at the token endpoint, where nothing is fetched: a document describes a
+        public client, and it is known if the owner has allowed it something."""
+        if not is_document_address(client):
+            return self._ledger.find_registration(client)
+        for grant in self._ledger.grants():
+            if grant.client == client:
+                return Registration(client, grant.app, ())
+        return None
+
+    async def _read_described(self, client: str, address: str) -> Registration:
+        program, until = self._documents.get(client, (None, 0.0))
+        if program is not None and self._clock() < until:
+            return program
+        try:
+            document = await self._fetch_document(client, address)
+            program = read_document(client, document.body)
+        except (DocumentUnreachable, DocumentInvalid) as problem:
+            log_event(f"The app's document cannot be used, {problem}", client, address, warns=True)
+            if (copy := list_built_in_documents().get(client)) is not None:
+                return read_document(client, copy)
+            raise WrongAddress(
+                f"The app is described by the document at {client}, which cannot be used: "
+                f"{problem}."
+            ) from problem
+        lives = min(max(document.max_age or 0, SHORTEST_SECONDS), LONGEST_SECONDS)
+        self._documents.pop(client, None)
+        while len(self._documents) >= _MOST_DOCUMENTS:
+            self._documents.popitem(last=False)
+        self._documents[client] = (program, self._clock() + lives)
+        return program
+
+    async def _fetch_document(self, client: str, address: str) -> FetchedDocument:
+        if self._fetch is None:
+            raise DocumentUnreachable("this server fetches no documents")
+        if wait := self._fetches.wait(address):
+            raise DocumentUnreachable(
+                f"too many documents were fetched within a minute; try again in {wait} s"
+            )
+        return await self._fetch(client)

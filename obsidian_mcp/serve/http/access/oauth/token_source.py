@@ -1,0 +1,69 @@
+"""Tokens of a sign-in as a way to come in (OAUTH-37; DOOR-14)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from obsidian_mcp.core.files.policy import Policy
+from obsidian_mcp.core.grants.grant import Grant
+from obsidian_mcp.core.text.vault_path import parse_folder
+from obsidian_mcp.serve.http.access.credentials import bearer_token
+from obsidian_mcp.serve.http.access.principal import Limits, Principal
+from obsidian_mcp.serve.http.request import HttpRequest
+
+from .issuer import ACCESS, secret_digest
+from .ledger import Ledger
+from .scopes import WRITE
+
+_GRANT: Final = b"grant "
+"""Beginning of the credential of a principal that came with a token."""
+
+
+class TokenSource:
+    """Finds whose an access token is. The ledger is asked each time: a grant that has ended, ended
+    by another process perhaps, opens nothing from that moment on."""
+
+    is_locked = True
+    """With a sign-in nobody comes in without a token or key, from this machine neither: what a
+    proxy passes on looks local."""
+
+    def __init__(self, ledger: Ledger, resource: str, clock: Callable[[], float]) -> None:
+        """`resource`: the audience that tokens must have; servers at other addresses may use the
+        same ledger."""
+        self._ledger = ledger
+        self._resource = resource
+        self._clock = clock
+
+    def find(self, request: HttpRequest) -> Principal | None:
+        """Return whose the token of a request is; None for a wrong one, none, or a request for
+        something else than the resource."""
+        token = bearer_token(request)
+        if not request.takes_tokens or not token.startswith(ACCESS):
+            return None
+        entry = self._ledger.find_token(secret_digest(token))
+        grant = None if entry is None else self._ledger.find_grant(entry.grant)
+        now = self._clock()
+        if entry is None or grant is None or entry.is_refresh or entry.expires <= now:
+            return None
+        if grant.resource != self._resource or 0 < grant.expires <= now:
+            return None
+        self._ledger.note_use(grant, now)
+        return grant_principal(grant, writes=WRITE in entry.scope.split())
+
+    def is_current(self, principal: Principal) -> bool:
+        """Return whether a principal that came with a token may still come in."""
+        if not principal.credential.startswith(_GRANT):
+            return False
+        grant = self._ledger.find_grant(principal.credential[len(_GRANT) :].decode())
+        return grant is not None and not 0 < grant.expires <= self._clock()
+
+
+def grant_principal(grant: Grant, *, writes: bool) -> Principal:
+    """Return who comes in with a token of a grant; `writes`: whether the token is for writing,
+    too."""
+    folder = parse_folder(grant.folder) if grant.folder else None
+    scopes = () if folder is None else (folder,)
+    policy = Policy(read_only=grant.is_read_only or not writes, scopes=scopes, common_scopes=scopes)
+    vaults = (grant.vault,) if grant.vault else ()
+    return Principal(grant.name, Limits(vaults, "", policy), _GRANT + grant.id.encode())

@@ -1,0 +1,167 @@
+"""The SDK's own client signs in and lists tools, over a real port (specs/remote.md OAUTH)."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import httpx
+import httpx2
+import pytest
+from anyio import to_thread
+from mcp import Client
+from mcp.client.auth import OAuthClientProvider
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+
+from obsidian_mcp.app import App
+from tests.serve.http.oauth.flow import PASSWORD, Browser, answer_of
+from tests.serve.serving import serving
+
+CALLBACK = "http://localhost:4711/callback"
+CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
+KEY = "a-fixed-key-for-claude"
+
+
+class Storage:
+    """What a program keeps."""
+
+    tokens: OAuthToken | None = None
+    client: OAuthClientInformationFull | None = None
+
+    async def get_tokens(self) -> OAuthToken | None:
+        return self.tokens
+
+    async def set_tokens(self, tokens: OAuthToken) -> None:
+        self.tokens = tokens
+
+    async def get_client_info(self) -> OAuthClientInformationFull | None:
+        return self.client
+
+    async def set_client_info(self, client_info: OAuthClientInformationFull) -> None:
+        self.client = client_info
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="module")
+def url(shared_app: App) -> Iterator[str]:
+    port = free_port()
+    public = f"http://127.0.0.1:{port}"
+    settings: dict[str, Any] = {"oauth": True, "public_url": public, "oauth_password": PASSWORD, "keys": (KEY,)}
+    with serving(shared_app, port=port, fetches_documents=False, **settings) as url:
+        assert url == public
+        yield url
+
+
+class Owner:
+    """Sits at a browser, and allows what was asked."""
+
+    def __init__(self, url: str, access: str) -> None:
+        self._url = url
+        self._access = access
+        self.answers: list[dict[str, str]] = []
+
+    async def open(self, address: str) -> None:
+        self.answers.append(await to_thread.run_sync(self._allow, address))
+
+    def _allow(self, address: str) -> dict[str, str]:
+        with httpx.Client(base_url=self._url, verify=False) as http:
+            return answer_of(Browser(http, public=self._url).allow(address, access=self._access))
+
+    async def answer(self) -> AuthorizationCodeResult:
+        return AuthorizationCodeResult.model_validate(self.answers[-1])
+
+
+@asynccontextmanager
+async def connected(url: str, address: str, storage: Storage, owner: Owner, **options: Any) -> AsyncIterator[Client]:
+    about = OAuthClientMetadata.model_validate({"redirect_uris": [CALLBACK], "client_name": "SDK"})
+    auth = OAuthClientProvider(address, about, storage, owner.open, owner.answer, **options)
+    async with (
+        httpx2.AsyncClient(auth=auth, timeout=30, verify=False) as http,
+        Client(streamable_http_client(address, http_client=http)) as client,
+    ):
+        yield client
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("document", [None, CLAUDE_CODE])
+@pytest.mark.parametrize("entered", ["/mcp", "/mcp?2", "/mcp/"])
+@pytest.mark.parametrize("access", ["read", "write"])
+async def test_the_sdks_client_signs_in_lists_tools_and_calls(
+    url: str, document: str | None, entered: str, access: str
+) -> None:
+    """OAUTH-10, OAUTH-12, OAUTH-21, OAUTH-22: by registration and by document, as the address is entered"""
+    storage, owner = Storage(), Owner(url, access)
+    async with connected(url, url + entered, storage, owner, client_metadata_url=document) as client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        found = await client.call_tool("obsidian_search", {"query": "alpha"})
+
+    assert ("obsidian_create_note" in names) == (access == "write")
+    assert not found.is_error
+    assert len(owner.answers) == 1
+    assert storage.tokens is not None
+    assert storage.client is not None
+    assert (str(storage.client.client_id) == document) == (document is not None)
+
+
+@pytest.mark.anyio
+async def test_the_sdks_client_refreshes_what_has_expired(url: str) -> None:
+    """OAUTH-33"""
+    storage, owner = Storage(), Owner(url, "read")
+    async with connected(url, f"{url}/mcp", storage, owner) as client:
+        await client.list_tools()
+    assert storage.tokens is not None
+    before = storage.tokens
+    about = OAuthClientMetadata.model_validate({"redirect_uris": [CALLBACK], "client_name": "SDK"})
+    auth = OAuthClientProvider(f"{url}/mcp", about, storage, owner.open, owner.answer)
+    async with httpx2.AsyncClient(auth=auth, timeout=30, verify=False) as http:
+        await http.get(f"{url}/mcp")  # learns where everything is
+        auth.context.token_expiry_time = 1.0
+        async with Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client:
+            assert (await client.list_tools()).tools
+
+    assert len(owner.answers) == 1
+    assert storage.tokens.access_token != before.access_token
+
+
+@pytest.mark.anyio
+async def test_a_fixed_header_needs_no_sign_in(url: str) -> None:
+    """OAUTH-38"""
+    async with (
+        httpx2.AsyncClient(headers={"authorization": f"Bearer {KEY}"}, timeout=30, verify=False) as http,
+        Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+    ):
+        names = {tool.name for tool in (await client.list_tools()).tools}
+
+    assert "obsidian_create_note" in names
+
+
+@pytest.mark.anyio
+async def test_many_programs_sign_in_at_once(url: str) -> None:
+    """OAUTH-25: one owner's pages do not end each other"""
+    results: list[int] = []
+
+    async def connect() -> None:
+        storage, owner = Storage(), Owner(url, "read")
+        async with connected(url, f"{url}/mcp", storage, owner, client_metadata_url=CLAUDE_CODE) as client:
+            results.append(len((await client.list_tools()).tools))
+
+    async with anyio.create_task_group() as group:
+        for _ in range(4):
+            group.start_soon(connect)
+
+    assert len(results) == 4
+    assert len(set(results)) == 1
