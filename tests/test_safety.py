@@ -706,6 +706,11 @@ def test_undo_without_a_number_takes_back_the_caller_s_own_last_change(
         one.run(undo, vault, None)
     assert refused.value.data["latest"] == 63
     assert one.run(describe_author, vault, vault.journal.changes("three.md", 9, 0)[0][0]) == "editor"
+    nameless = as_client("").run(vault.journal.begin, "test", [])
+    vault.journal.finish(nameless)
+    recorded = vault.journal.change(nameless)
+    assert recorded is not None
+    assert one.run(describe_author, vault, recorded) == "an unknown client"
     one.run(undo, vault, 3)
     assert not (root / "three.md").exists()
     other.close()

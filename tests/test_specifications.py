@@ -17,13 +17,19 @@ NAMED = re.compile(
 )
 """`EDIT-04`, `EDIT-04 to 06`, `EDIT-04, 05 and EDIT-09`."""
 RULES = Counter(rule for path in (ROOT / "specs").glob("*.md") for rule in DEFINED.findall(path.read_text("utf-8")))
+NOT_OURS = {".venv", "node_modules", ".python_modules"}
+"""Folders of other people's programs, which some tests install."""
 KINDS = {rule.rpartition("-")[0] for rule in RULES}
+
+
+def own_tests() -> Iterator[Path]:
+    return (path for path in (ROOT / "tests").rglob("*.py") if not NOT_OURS & set(path.parts))
 
 
 def named_in(folder: str, *endings: str) -> Iterator[tuple[str, re.Match[str]]]:
     """Every mention of rules in files below a folder: the file, and what `NAMED` matches."""
     for path in (ROOT / folder).rglob("*"):
-        if path.suffix in endings and not {".venv", "node_modules", ".python_modules"} & set(path.parts):
+        if path.suffix in endings and not NOT_OURS & set(path.parts):
             for named in NAMED.finditer(path.read_text(encoding="utf-8", errors="replace")):
                 if named["kind"] in KINDS:
                     yield str(path.relative_to(ROOT)), named
@@ -53,7 +59,7 @@ def named_by_tests() -> Iterator[re.Match[str]]:
 
     Comments do not count: a test has its rules in its docstring, or in the rows of its table.
     """
-    for path in (ROOT / "tests").rglob("*.py"):
+    for path in own_tests():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield from NAMED.finditer(node.value)
@@ -82,7 +88,7 @@ RULES_OF_TEST = re.compile(
 def test_a_test_names_its_rules_at_the_beginning_of_its_docstring() -> None:
     """One form is found by one search: the rules, and behind a colon what else there is to say."""
     odd = []
-    for path in (ROOT / "tests").rglob("*.py"):
+    for path in own_tests():
         source = path.read_text(encoding="utf-8")
         for node in ast.walk(ast.parse(source)):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):

@@ -3,8 +3,6 @@ VIEW-13 to 15)."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 import webbrowser
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -16,6 +14,7 @@ from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import AppError, InvalidArguments, StorageFailed
 
 from .options import Options
+from .page_folder import PageFolder
 from .stdout import write, write_json
 from .tool_commands import open_whole
 
@@ -23,8 +22,11 @@ if TYPE_CHECKING:
     from obsidian_mcp.app import App
 
 MOST_IMAGES: Final = 20
+MOST_BACKLINKS: Final = 10_000
 PREVIEW_CHARACTERS: Final = 600
 ENDINGS: Final = (".html", ".htm")
+PAGES: Final = "pages"
+"""Folder in the cache."""
 
 
 Ask = Callable[..., dict[str, Any]]
@@ -59,6 +61,7 @@ def show_note(options: Options, *, note: str, **page: Any) -> None:
     def build(ask: Ask) -> dict[str, Any]:
         data = ask("show_note", path=note)
         data["page"] = ask("note_page", path=data["path"])
+        data["backlinks"] = _backlinks(ask, data["path"])
         data["images"] = {}
         for path in dict.fromkeys(image["path"] for image in data["page"]["images"][:MOST_IMAGES]):
             try:
@@ -72,6 +75,12 @@ def show_note(options: Options, *, note: str, **page: Any) -> None:
         return data
 
     _show("note", build, options, **page)
+
+
+def _backlinks(ask: Ask, path: str) -> list[str]:
+    """Return the paths of the notes that link to a note, each once."""
+    links = ask("get_links", name=path, limit=MOST_BACKLINKS)
+    return list(dict.fromkeys(link["path"] for link in links["backlinks"]))
 
 
 def show_history(options: Options, *, note: str = "", limit: int = 20, **page: Any) -> None:
@@ -103,6 +112,7 @@ def _show(
     StorageFailed."""
     with open_whole(options, tuple(vault)) as app:
         data = build(partial(_ask, app))
+        pages = PageFolder(app.config.cache / PAGES)
     if json:
         write_json(data)
         return
@@ -112,7 +122,7 @@ def _show(
     if output == "-":
         write(page)
         return
-    file = _write_page(page, name, output)
+    file = _write_page(page, name, output, pages)
     opened = not no_open and webbrowser.open(file.as_uri())
     write(
         f"{file}\n"
@@ -128,22 +138,21 @@ def _ask(app: App, tool: str, /, **arguments: Any) -> dict[str, Any]:
     return (VIEW_TOOLS if name in VIEW_TOOLS else TOOLS)[name].call(app, arguments).to_full_data()
 
 
-def _write_page(page: str, name: str, output: str) -> Path:
-    """Return the file that holds the page: the one that was named, else a new one that only the
-    user can read."""
+def _write_page(page: str, name: str, output: str, pages: PageFolder) -> Path:
+    """Return the file that holds the page: the one that was named, else a new one.
+
+    Raises: InvalidArguments, StorageFailed.
+    """
     if output and not output.lower().endswith(ENDINGS):
         raise InvalidArguments(
             f"--output names '{output}'; give a file that ends in .html.", argument="output"
         )
     try:
-        if output:
-            file = expand_home(output).absolute()
-            file.write_text(page, encoding="utf-8", newline="\n")
-            return file
-        handle, path = tempfile.mkstemp(prefix=f"obsidian-{name}-", suffix=".html")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(page)
-        return Path(path)
+        if not output:
+            return pages.write(name, page)
+        file = expand_home(output).absolute()
+        file.write_text(page, encoding="utf-8", newline="\n")
+        return file
     except OSError as error:
         raise StorageFailed(
             f"The page cannot be written: {error}. Name another file with --output."

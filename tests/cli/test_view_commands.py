@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 import webbrowser
@@ -91,17 +92,34 @@ def test_the_history_has_the_lines_of_every_change(basic: Path) -> None:
     assert len(written(basic, "history", "Home", "--limit", "1")["changes"]) == 1
 
 
-def test_without_a_name_the_page_is_the_users_own_and_is_opened(
+def test_without_a_name_the_page_lies_in_the_programs_own_folder_and_is_opened(
     basic: Path, opened: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """VIEW-14"""
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("OBSIDIAN_MCP_CACHE", str(tmp_path / "cache"))
     assert run_command_line(["--vault", str(basic), "view", "note", "Home"]) == 0
     file = Path(capsys.readouterr().out.strip())
     assert opened == [file.as_uri()]
     assert data_of(file.read_text(encoding="utf-8"))["title"] == "Home"
+    assert file.is_relative_to(tmp_path / "cache")
     if can("permissions of POSIX"):
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_page_goes_after_a_day(
+    basic: Path, opened: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """VIEW-14"""
+    monkeypatch.setenv("OBSIDIAN_MCP_CACHE", str(tmp_path / "cache"))
+    pages = []
+    for hours in (25, 23, 0):
+        assert run_command_line(["--vault", str(basic), "view", "note", "Home"]) == 0
+        pages.append(Path(capsys.readouterr().out.strip()))
+        written = pages[-1].stat().st_mtime - hours * 3600
+        os.utime(pages[-1], (written, written))
+    assert [page.exists() for page in pages] == [False, True, True]
+    assert len(opened) == 3
 
 
 def test_where_no_browser_opens_the_file_is_named(

@@ -50,7 +50,7 @@ def _groups(
         families[0].beginning if len(words[0]) >= SHORTEST_STEMMED else " ".join(words)
     )
     at = text.find(beginning)
-    while at >= 0:
+    while at != -1:
         end = text.index("\n", at)
         if _is_form(_words(text[at:end].split(_BETWEEN, 2)[1]), words, families):
             line = text[text.rindex("\n", 0, at) + 1 : end]

@@ -31,7 +31,7 @@ def split_wikilink(inner: str, *, cell: bool = False) -> tuple[str, str | None]:
     In a table `cell` the pipe is written as `\|`.
     """
     at = inner.find("|", 1)
-    if at < 0:
+    if at == -1:
         return inner, None
     target, display = inner[:at], inner[at + 1 :]
     if cell:

@@ -144,7 +144,7 @@ class Changes extends View {
   }
 
   private fileActions(file: FileChange, state: string): HTMLElement[] {
-    if (!this.isPlan) return [];
+    if (!this.isPlan) return this.undoActions(file);
     if (state === "stale") return [h("span", { class: "badge" }, "changed meanwhile")];
     if (state !== "pending") return [h("span", { class: "badge" }, state)];
     if (!this.bridge.canCall) return [];
@@ -155,6 +155,17 @@ class Changes extends View {
     });
     if (blocked) apply.title = `Needs the move of ${file.needs}`;
     return [apply, button("Discard", () => this.discard([file]), { "aria-label": `Discard ${file.path}` })];
+  }
+
+  /** A change of several files is taken back file by file, or as a whole by the button in the heading. */
+  private undoActions(file: FileChange): HTMLElement[] {
+    if (!this.canUndo || this.files.length < 2) return [];
+    const act = () => void this.undoPart(file.path, { paths: [file.path] });
+    return [button("Undo", act, { "aria-label": `Undo the changes in ${file.path}` })];
+  }
+
+  private get canUndo(): boolean {
+    return this.bridge.canCall && !this.isPlan && !!this.data.change && !this.undone.has(this.data.change);
   }
 
   private async toggle(file: FileChange, opener: HTMLElement, detail: HTMLElement): Promise<void> {
@@ -178,7 +189,9 @@ class Changes extends View {
         file.cut = found.cut;
       }
       const empty = file.binary ? "Not a text." : "Its text does not change.";
-      detail.replaceChildren(file.hunks!.length ? table(file.hunks!) : h("p", { class: "quiet" }, empty));
+      const undoHunk = (hunk: number) => void this.undoPart(`hunk ${hunk} of ${file.path}`, { paths: [file.path], hunks: [hunk] });
+      const isDivided = this.canUndo && file.op !== "create" && file.op !== "delete";
+      detail.replaceChildren(file.hunks!.length ? table(file.hunks!, isDivided ? undoHunk : null) : h("p", { class: "quiet" }, empty));
       if (file.cut) detail.append(h("p", { class: "quiet" }, "There are more lines than are shown here."));
     });
   }
@@ -270,6 +283,15 @@ class Changes extends View {
     this.bridge.tell(`The user discarded ${dropped.length} of ${this.data.total} files of plan ${this.data.plan}.`);
   }
 
+  /** Take back some files, or hunks of one; the change stays in the history with what is left of it. */
+  private async undoPart(name: string, part: Record<string, unknown>): Promise<void> {
+    await this.attempt(async () => {
+      const answer = await this.bridge.call("obsidian_undo", { change: this.data.change, vault: this.data.vault, ...part });
+      this.say(`Undone: ${name}, as change ${answer.change}.`);
+      this.bridge.tell(`The user undid ${name} in change ${this.data.change}, as change ${answer.change}.`);
+    });
+  }
+
   private async undo(change: number): Promise<void> {
     await this.attempt(async () => {
       const answer = await this.bridge.call("obsidian_undo", { change, vault: this.data.vault });
@@ -283,11 +305,14 @@ class Changes extends View {
   }
 }
 
-function table(hunks: Hunk[]): HTMLElement {
+/** The lines of a file. `undo` takes a hunk back by its number, from 1 as in the history; null: nobody can. */
+function table(hunks: Hunk[], undo: ((hunk: number) => void) | null): HTMLElement {
   const body = h("tbody");
-  for (const hunk of hunks) {
+  hunks.forEach((hunk, index) => {
     const title = hunk.heading ? `${hunk.heading}, line ${hunk.new}` : `Line ${hunk.new}`;
-    body.append(h("tr", { class: "head" }, h("td", { colspan: 3 }, title)));
+    const label = { class: "plain", "aria-label": `Undo the lines of hunk ${index + 1}` };
+    const take = undo && hunks.length > 1 && button("Undo these lines", () => undo(index + 1), label);
+    body.append(h("tr", { class: "head" }, h("td", { colspan: 3 }, title, " ", take)));
     let [old, young] = [hunk.old, hunk.new];
     const marked = pairs(hunk.lines);
     hunk.lines.forEach((line, place) => {
@@ -309,7 +334,7 @@ function table(hunks: Hunk[]): HTMLElement {
         ),
       );
     });
-  }
+  });
   return h("table", { class: "diff" }, body);
 }
 

