@@ -6,11 +6,11 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from obsidian_mcp import compose, policies
 from obsidian_mcp.config import Config
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.grants.grant import Grant
 from obsidian_mcp.core.grants.key_use import KeyUse
 from obsidian_mcp.errors import InvalidArguments
@@ -91,7 +91,7 @@ def describe_key(key: ApiKey, use: KeyUse | None = None) -> Admission:
         limits=", ".join(rule for rule, holds in rules.items() if holds) or "none",
         since="",
         used=_time(use.used) if use else "never",
-        ends=_end(key.expires.timestamp() if key.expires else 0),
+        ends=_end(key.expires),
     )
 
 
@@ -117,7 +117,7 @@ def _rights(*, is_read_only: bool) -> str:
 
 def _time(seconds: float) -> str:
     """Return a time to the minute, on this computer's clock."""
-    return datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")
+    return clock.to_local_time(int(seconds * 1_000_000)).strftime("%Y-%m-%d %H:%M")
 
 
 def _end(seconds: float) -> str:

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ def _settings(config: Config, limits: KeyLimits) -> dict[str, Any]:
     folder = parse_folder(limits.folder)  # None for the whole vault
     expires = None
     if limits.days:
-        expires = (datetime.now().astimezone() + timedelta(days=limits.days)).replace(microsecond=0)
+        expires = (datetime.now(UTC) + timedelta(days=limits.days)).replace(microsecond=0)
     settings = {
         "vaults": [_vault(config, vault) for vault in limits.vaults],
         "scope": folder and str(folder),

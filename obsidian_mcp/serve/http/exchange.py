@@ -16,6 +16,8 @@ from .dialect import JSON, json_reply
 
 SESSION: Final = "mcp-session-id"
 EVENTS: Final = "text/event-stream"
+UNHELD: Final = {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
+"""Lets a proxy pass each event on when it comes: nginx collects answers otherwise (HTTP-15)."""
 EXPOSED: Final = {
     "access-control-allow-origin": "*",
     "access-control-expose-headers": "Mcp-Session-Id",
@@ -60,7 +62,7 @@ class Events:
     async def put(self, line: bytes) -> None:
         if not self._begun:
             self._begun = True
-            headers = {"content-type": EVENTS, "cache-control": "no-cache, no-transform", **EXPOSED}
+            headers = {"content-type": EVENTS, **UNHELD, **EXPOSED}
             encoded = [(name.encode(), value.encode()) for name, value in headers.items()]
             await self._send(
                 {"type": "http.response.start", "status": HTTPStatus.OK, "headers": encoded}

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 import mcp_types as types
 import pytest
 from mcp import Client
 
 from obsidian_mcp.app import App
 from tests.serve.mcp.test_resources import PIXEL, ROOT
+from tests.serve.mcp_session import McpSession
 from tests.serve.serving import serving
 
 PATIENCE = 90.0
@@ -82,3 +84,23 @@ async def test_a_client_of_2025_is_told_over_its_standing_stream(url: str, basic
             await reply.wait()
 
     assert heard[0] == ROOT + "Home.md"
+
+
+def test_no_proxy_is_to_collect_the_events_of_a_stream(url: str, basic: Path) -> None:
+    """HTTP-15"""
+    for number in range(400):
+        (basic / f"Heron {number}.md").write_text("a heron\n" * 50, encoding="utf-8")
+    session = McpSession(url)
+    params = {"name": "obsidian_search", "arguments": {"query": "/h.r.n/"}, "_meta": {"progressToken": 7}}
+    call = {"jsonrpc": "2.0", "id": 9, "method": "tools/call", "params": params}
+    both = {**session.headers, "accept": "application/json, text/event-stream"}
+    with (
+        httpx.stream("GET", f"{url}/mcp", headers=both, timeout=30) as standing,
+        httpx.stream("POST", f"{url}/mcp", headers=both, json=call, timeout=30) as progress,
+    ):
+        for stream in (standing, progress):
+            assert stream.headers["content-type"] == "text/event-stream"
+            assert stream.headers["x-accel-buffering"] == "no"
+            assert "no-transform" in stream.headers["cache-control"]
+        progress.read()
+    session.end()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
 from typing import Any, Final
 
+from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.files.policy_file import POLICY_SETTINGS, PolicyFile
 
 from .principal import Limits, Principal
@@ -28,12 +29,12 @@ class ApiKey:
     digest: bytes = field(repr=False)
     """SHA-256 of the key."""
     limits: Limits
-    expires: datetime | None = None
-    """From when on it opens nothing; None = it does not end by itself."""
+    expires: float = 0
+    """From when on it opens nothing, in seconds since 1970; 0 = it does not end by itself."""
 
     def is_over(self, now: float) -> bool:
         """Return whether it has expired at a time in seconds since 1970."""
-        return self.expires is not None and self.expires.timestamp() <= now
+        return 0 < self.expires <= now
 
     @property
     def principal(self) -> Principal:
@@ -68,16 +69,18 @@ def _read_key(file: PolicyFile, name: str, table: Mapping[str, Any]) -> ApiKey:
     return ApiKey(name, digest, limits, expires)
 
 
-def _read_end(file: PolicyFile, value: Any) -> datetime | None:
-    """Return when a key ends. A day counts to its end, and a time without a zone is of this
-    computer. Raises: PolicyInvalid."""
+def _read_end(file: PolicyFile, value: Any) -> float:
+    """Return when a key ends, in seconds since 1970; 0 for one that does not.
+
+    A day counts to its end, and a time without a zone is of this computer. Raises: PolicyInvalid.
+    """
     match value:
         case None:
-            return None
+            return 0
         case datetime():  # is a date, too
-            return value.astimezone()
+            return clock.instant(value) / 1_000_000
         case date():
-            return datetime.combine(value + timedelta(days=1), time()).astimezone()
+            return clock.instant(datetime.combine(value + timedelta(days=1), time())) / 1_000_000
     raise file.mistake("expires", "must be a day such as 2027-01-31, or a day and a time")
 
 
