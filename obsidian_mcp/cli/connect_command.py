@@ -6,8 +6,13 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from obsidian_mcp import TYPE_CHECKING
+
 from .options import Options
 from .stdout import write_answer
+
+if TYPE_CHECKING:
+    from obsidian_mcp.setup.connect import Situation, Way
 
 
 def show_ways(
@@ -51,19 +56,27 @@ def show_ways(
         key_name=key_name,
         key=key,
     )
-    ways = connect.list_ways(assistant, situation)
+    _write_ways(situation, connect.list_ways(assistant, situation), as_json=json)
+
+
+def _write_ways(situation: Situation, ways: Sequence[Way], *, as_json: bool) -> None:
+    """Print what runs here, and the numbered ways with their steps."""
+    from obsidian_mcp.setup.connect import describe_state
+
+    public, key = situation.public, situation.key
     facts = {
         "server": situation.state,
         "local_address": situation.local_address,
         "address": situation.address if public else None,
-        "key": {"name": key_name, "header": situation.header} if key else None,
-        "ways": [asdict(way) for way in ways],
+        "key": {"name": situation.key_name, "header": situation.header} if key else None,
+        "ways": list(map(asdict, ways)),
     }
-    lines = [connect.describe_state(situation)]
+    lines = [describe_state(situation)]
     if public:
         lines.append(f"Its address for other computers: {situation.address}")
     if key:
-        lines += [f"The key {key_name}, which is shown this once:", f"  {situation.header}"]
-    for number, way in enumerate(ways, 1):
-        lines += ["", f"{number}. {way.title}", *(f"   {step}" for step in way.steps)]
-    write_answer(facts, "".join(f"{line}\n" for line in lines), as_json=json)
+        lines.append(f"The key {situation.key_name}, which is shown this once:")
+        lines.append(f"  {situation.header}")
+    for number, entry in enumerate(ways, 1):
+        lines += ["", f"{number}. {entry.title}", *(f"   {step}" for step in entry.steps)]
+    write_answer(facts, "".join(f"{line}\n" for line in lines), as_json=as_json)
