@@ -75,6 +75,8 @@ HELP: Final = CommandArgument(
 
 
 class Subcommand:
+    """A command: what it takes, what it runs, and what its help says."""
+
     def __init__(
         self,
         name: str,

@@ -94,7 +94,7 @@ def _paragraph(text: str) -> str:
 
 
 def _terms(rows: Iterable[tuple[str, str]]) -> str:
-    """Two columns: terms, and texts that are wrapped."""
+    """Return two columns: terms, and texts that are wrapped."""
     rows = list(rows)
     room = max((len(term) for term, _ in rows if len(term) <= WIDEST_TERM), default=0)
     lines = []

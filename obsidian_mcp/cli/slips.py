@@ -1,6 +1,6 @@
 """What is said of words of the command line that mean nothing, with those that may be meant.
 
-It is loaded when a word is wrong.
+It is loaded when a word is wrong, because words that are right need no advice.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from obsidian_mcp.errors import InvalidArguments
 
 _DASHED = "Put -- before a text that begins with a dash."
+"""Said of every unknown option: a task such as `- [ ] milk` is often what was meant."""
 
 
 def unknown_command_error(

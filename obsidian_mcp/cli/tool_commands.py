@@ -1,5 +1,10 @@
 """The commands of the tools: a call with what was typed, whose answer is whole and in words for
-people."""
+people.
+
+Most commands are `run_tool_command` with the tool's own arguments. A command has a function of its
+own where a person would type something else than a model sends: a path for the bytes of a file,
+names before a target, `path:line` for a task.
+"""
 
 from __future__ import annotations
 
@@ -154,7 +159,8 @@ def read_standard_input() -> str:
 
 @contextmanager
 def open_whole(options: Options, vaults: tuple[str, ...]) -> Iterator[App]:
-    """The vaults, open for calls of tools, whose answers are whole."""
+    """Open the vaults for calls of tools, whose answers are whole, with progress on the
+    terminal."""
     with call_with(wants_all=True), options.app(vaults) as app, show_progress():
         yield app
 

@@ -22,9 +22,12 @@ if TYPE_CHECKING:
     from obsidian_mcp.app import App
 
 MOST_IMAGES: Final = 20
+"""Images of a note that its page has inside; a page loads nothing."""
 MOST_BACKLINKS: Final = 10_000
 PREVIEW_CHARACTERS: Final = 600
+"""Of each note of a graph."""
 ENDINGS: Final = (".html", ".htm")
+"""Of a file that browsers open as a page."""
 PAGES: Final = "pages"
 """Folder in the cache."""
 

@@ -1,5 +1,9 @@
 """The MCP clients that can be set up: where each keeps its servers, and how an entry looks
-(specs/install.md)."""
+(specs/install.md).
+
+The facts are in the table `clients.toml`; here is what reads it, and the little that is no table:
+where Claude Desktop's packaged app hides its file, and the forms of two clients' entries.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +29,8 @@ def _usual(_: str, command: str, arguments: list[str]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class McpClient:
+    """A program that starts MCP servers, as its table says."""
+
     id: str
     title: str
     format: Format
@@ -104,6 +110,8 @@ default behind it."""
 
 
 def _expand(path: str, system: System) -> Path:
+    """Return a path of the table with this system's folders in it."""
+
     def folder(variable: re.Match[str]) -> str:
         name, default = variable.groups()
         return str(getattr(system, name) if default is None else system.folder(name, default))

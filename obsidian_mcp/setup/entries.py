@@ -1,5 +1,9 @@
 """One server's entry in the text of a client's configuration file: read, written, taken out, and
-each change proved."""
+each change proved.
+
+Comments, order and layout of the file are the user's. A change is made in its text, and then the
+text is read again: unless it says exactly what was meant, nothing is written.
+"""
 
 from __future__ import annotations
 
@@ -80,7 +84,7 @@ def erase(client: McpClient, text: str, name: str) -> str:
 
 
 def _prove(client: McpClient, after: str, expected: dict[str, Any]) -> str:
-    """`after`, if it says what is expected, and in that order."""
+    """Return `after`, if it says what is expected, and in that order. Raises: Broken."""
     written, meant = (
         {
             key: value for key, value in data.items() if key != client.key or value
@@ -113,7 +117,7 @@ def _parse(client: McpClient, text: str) -> dict[str, Any]:
 
 @contextmanager
 def _refusal(client: McpClient, text: str) -> Iterator[None]:
-    """The one place where the formats' errors become a sentence."""
+    """Make sentences of the errors of all formats. Raises: Broken."""
     try:
         yield
     except json_text.Unreadable as error:

@@ -1,5 +1,9 @@
 """A client's configuration file on disk: read, backed up, replaced in one step (specs/install.md,
-FILE rules)."""
+FILE rules).
+
+The file is the user's and holds the keys of other servers. So a copy of it stays beside it, with
+the same rights, and a file that another program has changed meanwhile is left as it is.
+"""
 
 from __future__ import annotations
 

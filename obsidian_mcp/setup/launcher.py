@@ -26,9 +26,11 @@ from .system import KnownVault, System
 NAME = "obsidian-mcp"
 """The command."""
 NAME_OF_LINK = "obsidian"
+"""The word that the app's own command has, too."""
 
 _UVX = re.compile(r"[/\\](archive|environments|builds)-v\d+[/\\]")
 _PIPX_RUN = re.compile(r"[/\\](pipx[/\\]\.cache|\.cache[/\\]pipx|pipx[/\\]Cache)[/\\]")
+"""Folders of environments that uv and pipx make for one run and remove some day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,12 @@ class Running:
 def command_line(
     running: Running, is_program: Callable[[str], bool] = os.path.isfile
 ) -> tuple[str, ...]:
-    """Return the command and its first arguments. An environment of uvx or `pipx run` is swept away
-    some day: there it is uvx or pipx again, with the origin pinned, so that no other package of the
-    name is run."""
+    """Return the command and its first arguments.
+
+    An environment of uvx or `pipx run` is swept away some day, and the entry would lead nowhere
+    then. There the command is uvx or pipx again, with the origin pinned, so that no other package
+    of the name is run. `is_program`: whether a file can be started.
+    """
     if _UVX.search(running.executable):
         if uvx := running.find("uvx"):
             return (uvx, "--from", running.origin, NAME)

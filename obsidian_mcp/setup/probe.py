@@ -1,5 +1,9 @@
 """Start a configured server and see whether it answers, as a client would: one small JSON-RPC
-exchange (INST-09)."""
+exchange (INST-09).
+
+An entry may look right and not start: another PATH, a folder that the system does not let the
+client read, a package that is gone. Only a start in the client's own environment shows it.
+"""
 
 from __future__ import annotations
 

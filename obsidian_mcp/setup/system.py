@@ -51,6 +51,8 @@ class System:
 
 
 class KnownVault(NamedTuple):
+    """A vault of the app's registry."""
+
     name: str
     path: Path
     open: bool

@@ -87,7 +87,8 @@ def _readable_again(problem: str) -> str:
 
 
 def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
-    """One vault that could be opened: its notes, whether it can be written, its index."""
+    """Yield what is to say of a vault that could be opened: its notes, whether it can be written,
+    its index."""
     subject = f"Vault {name}"
     notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
     if notes:

@@ -1,4 +1,8 @@
-"""Images, PDF files and everything else that is no note."""
+"""Images, PDF files and everything else that is no note: listed, shown to a model, and added.
+
+A model sees an image as an image and a PDF as text, a few pages at a time. What a host would refuse
+(an image over 1 MB) is made smaller, and of a page without text the picture is shown.
+"""
 
 from __future__ import annotations
 
@@ -33,13 +37,19 @@ IMAGE_BYTES = 700_000
 IMAGE_SIDE = 2_000
 """Pixels; what chats with several images take."""
 MOST_READ = 64 * 2**20
+"""Bytes of a file that is shown."""
 MOST_ADDED = 32 * 2**20
+"""Bytes of a file that is added."""
 MOST_ENCODED = -(-MOST_ADDED // 3) * 4
 """Characters of base64 for as many bytes."""
 PAGES_NAMED = 10
 """Pages without text among others that have some."""
 COPIES = 1_000
+"""Numbers that are tried for a name that is taken: `image 1.png`."""
+ALL_PAGES = 10**9
+"""More pages than a PDF has."""
 FOLDER_OF_ATTACHMENTS = "the folder of attachments"
+"""What errors call the folder that the app's settings name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +196,14 @@ def _pdf(
 ) -> DocumentAnswer | PictureAnswer:
     if not re.fullmatch(r"(\d{1,6}(-\d{0,6})?)?", pages.strip(), re.ASCII):
         raise InvalidArguments(
-            f"Pages {pages!r} are none. Give them as 3 or 3-7.", argument="pages"
+            f"{pages!r} names no pages. Give them as 3 or 3-7.", argument="pages"
         )
     start, dash, end = pages.strip().partition("-")
     first = int(start or 1)
-    last = int(end) if end else (first if pages and not dash else 10**9)
+    last = int(end) if end else (first if pages and not dash else ALL_PAGES)
     if first < 1 or last < first:
         raise InvalidArguments(
-            f"Pages {pages!r} are none. Give them as 3 or 3-7, counted from 1.", argument="pages"
+            f"{pages!r} names no pages. Give them as 3 or 3-7, counted from 1.", argument="pages"
         )
     total, texts = app.media().pdf_text(data, first, last, PAGE)
     if not texts:

@@ -43,8 +43,11 @@ if TYPE_CHECKING:
 
 NO_NOTE = "File is not a markdown file."
 PATHS = frozenset({"file", "folder", "into", "path", "to"})
+"""Keys whose values are names or paths of files."""
 WORKSPACE = "workspace"
+"""Value of OBSIDIAN_MCP_ACTIVE that means the tab that was open last in the app."""
 WORKSPACE_FILE = "workspace.json"
+"""The app's layout: which tabs are open, and which files were."""
 
 
 def locate(name: str | None, options: Options, settings: config.Config) -> Path | None:
@@ -127,8 +130,7 @@ class DropInCall:
         last = value.rpartition("/")[2]
         return self.unlisted.catalog_of(last, last + NOTE_EXTENSION).as_listed(value)
 
-    # -- files
-    # ----------------------------------------------------------------------------------------------
+    # --- files
 
     @property
     def names_file(self) -> bool:
@@ -248,8 +250,7 @@ class DropInCall:
             entry for entry in self.vault.entries() if normal_form(entry.path).startswith(start)
         ]
 
-    # -- the app's own files
-    # -----------------------------------------------------------------------------------
+    # --- the app's own files
 
     def config(self, name: str) -> dict[str, Any]:
         """Return the object in a JSON file of the app's settings folder; empty where there is none
@@ -283,16 +284,15 @@ class DropInCall:
             return [Create(disk, new.rstrip("\n").encode())]
         return [Write(disk, data, Text(new, old.bom).encode())]
 
-    # -- answers
-    # ----------------------------------------------------------------------------------------------
+    # --- answers
 
     def join_lines(self, lines: Sequence[str], empty: str = "") -> str:
-        """One text a line, the sentence for none, or with `total` the number."""
+        """Return one text a line, the sentence for none, or with `total` the number."""
         return str(len(lines)) if self.has("total") else "\n".join(lines) or empty
 
     def format_rows(self, rows: Sequence[Mapping[str, object]], empty: str) -> str:
-        """As `join_lines`, for rows of cells in the format that is asked for, else with tabs
-        between the cells."""
+        """Return, as `join_lines` does, rows of cells in the format that is asked for, else with
+        tabs between the cells."""
         if self.has("total"):
             return str(len(rows))
         if not rows:
@@ -342,20 +342,20 @@ def sort_texts(texts: Iterable[str]) -> list[str]:
 
 
 def pairs(values: Mapping[str, object]) -> str:
-    """Lines of `key TAB value`."""
+    """Return lines of `key TAB value`."""
     return "\n".join(f"{key}\t{value}" for key, value in values.items())
 
 
 def as_json(value: Any) -> str:
-    """JSON as `JSON.stringify` writes it with an indent of two spaces."""
+    """Return JSON as `JSON.stringify` writes it with an indent of two spaces."""
     import json
 
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 def tree(headings: list[tuple[int, str]]) -> str:
-    """Headings of (level, text) as a tree; each stands below the nearest one before it of a smaller
-    level."""
+    """Return headings of (level, text) as a tree; each stands below the nearest one before it of a
+    smaller level."""
     depths: list[int] = []
     open_levels: list[int] = []
     for level, _ in headings:

@@ -32,6 +32,7 @@ from .words import (
 APP_VERSION = "1.13.8"
 """The version of the app whose command line this one follows."""
 NAME_WIDTH, KEY_WIDTH = 22, 20
+"""Columns of the help: names of commands, and forms of keys."""
 NOT_FOUND = "Vault not found."
 UNREACHABLE = (
     "The CLI is unable to find Obsidian. Please make sure Obsidian is running and try again."
@@ -42,6 +43,7 @@ HINTS = {
     "sync": "obsidian-headless syncs without the app.",
     "plugin:enable": "Enabling code is left to the app.",
 }
+"""What to do instead of a command that needs the app, by the command or its family."""
 DROP_IN = "OBSIDIAN_MCP_DROP_IN"
 """Set where this program was started by itself in place of the app's."""
 

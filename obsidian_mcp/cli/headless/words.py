@@ -10,15 +10,21 @@ from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
 FORMATS: Final = ("json", "tsv", "csv", "md")
+"""Values of `format` that may also be given as flags: `--json`."""
 HELP: Final = ("help", "--help", "-h")
 SUGGESTED: Final = 3
+"""Commands that an error offers."""
 EDITS: Final = 3
+"""Characters by which such a command may differ from what was typed."""
 _NUMBER = re.compile(r"-?\d+", re.ASCII)
 _ESCAPED = re.compile(r"\\(\\?)([nt])")
 LONGER: Final = ("weekly", "monthly", "quarterly", "yearly")
+"""Periods whose commands are those of `daily` with another name; the official program has none."""
 
 
 class DropInKey(NamedTuple):
+    """A key that a command takes, as `KEY=value` or as a flag."""
+
     name: str
     placeholder: str
     """Empty for a flag."""
@@ -38,6 +44,8 @@ class DropInKey(NamedTuple):
 
 
 class DropInCommand(NamedTuple):
+    """A command of the official program, as `commands.txt` has it."""
+
     name: str
     words: str
     """Parameters in the order of the official help: `content!` is required, `value!!` is too and
@@ -226,7 +234,8 @@ def read_words(arguments: Sequence[str]) -> Words:
 
 
 def unescape(content: str) -> str:
-    """Text with `\\n` and `\\t` replaced; a second backslash in front keeps them as they are."""
+    """Return a text with `\\n` and `\\t` replaced; a second backslash in front keeps them as they
+    are."""
 
     def value(escape: re.Match[str]) -> str:
         if escape[1]:
@@ -265,8 +274,8 @@ def unknown_command_error(name: str) -> DropInRefused:
 
 
 def suggestions(name: str) -> list[str]:
-    """At most three commands that begin with a name, contain it, or are at most three edits away,
-    in this order; of these the official ones first, then the nearest."""
+    """Return at most three commands that begin with a name, contain it, or are at most three edits
+    away, in this order; of these the official ones first, then the nearest."""
     official_first = sorted(
         COMMANDS, key=lambda command: ("ours" in COMMANDS[command].marks, command)
     )

@@ -1,5 +1,8 @@
-"""A request in the envelope of contract 001. The original checks it with pydantic, whose words its
-clients get."""
+"""A request in the envelope of contract 001.
+
+The original checks it with pydantic, and its clients get pydantic's words. So it is checked with
+pydantic here, too, which is loaded with the first such request.
+"""
 
 from __future__ import annotations
 

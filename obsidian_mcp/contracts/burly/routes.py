@@ -1,6 +1,10 @@
 """BurlyMCP's envelope at `/mcp` and `/v1/mcp`, and its `/health` (contract 001; specs/http.md
-BURLY-…). The answer to a POST is always 200; the envelope says what went wrong, in canonical and
-older members."""
+BURLY-…).
+
+The answer to a POST is always 200: the envelope says what went wrong. It says so twice, in the
+canonical members of the contract and in the older ones at its top, because clients of both kinds
+exist. Words such as "MCP engine" are the original's, and the contract pins them.
+"""
 
 from __future__ import annotations
 
@@ -34,20 +38,27 @@ if TYPE_CHECKING:
     from .envelope_request import EnvelopeRequest
 
 FAILED, TIMED_OUT, LIMITED = 1, 124, 429
-"""Exit codes."""
+"""Exit codes of the envelope: any failure, one by time (as `timeout` of the shell), too many
+requests."""
 MAX_TEXT: Final = 10_000
 """Characters of `stdout` and `stderr`; `data.content` has the whole text of a note."""
 TRUNCATED: Final = "\n[truncated: output too long]"
 SMALL_BODY: Final = 10_240
 """The contract's own limit in bytes; a server that takes more also takes longer strings."""
 MAX_STRING: Final = 10_000
+"""Characters of one text in the arguments."""
 MAX_DEPTH: Final = 5
+"""Lists and objects inside one another."""
 MAX_ITEMS: Final = 100
+"""Entries of one list or object, and of the problems that an answer lists."""
 MAX_KEY: Final = 100
+"""Characters of a member's name."""
 CONFIRMED: Final = (True, 1, "true", "1", "yes", "y")
+"""Values of `_confirm` that mean yes; of texts in any case."""
 SIMPLER: Final = {"suggestion": "Check request format and reduce complexity"}
 _JSON_TYPE: Final = re.compile(r"application/(?:[^/\s]+\+)?json")
 _SHOWN: Final = 200
+"""Characters of a value that an error repeats."""
 
 
 Envelope = dict[str, Any]
@@ -223,6 +234,8 @@ class Burly(Contract):
 def success_envelope(
     summary: str, data: Mapping[str, Any], stdout: str | None = None, stderr: str = ""
 ) -> Envelope:
+    """Return the envelope of a call that was made, with its data and texts twice, as the contract
+    has them."""
     output = {
         stream: text if len(text) <= MAX_TEXT else text[:MAX_TEXT] + TRUNCATED
         for stream, text in (("stdout", stdout), ("stderr", stderr))
@@ -262,6 +275,7 @@ def failure_envelope(
 
 
 def not_confirmed(name: str) -> Envelope:
+    """Return the envelope that asks for `_confirm`, which every change needs in this contract."""
     summary, message = (
         f"{name} requires confirmation",
         "Confirmation required for mutating operation",
@@ -294,6 +308,7 @@ async def unknown_tool_envelope(name: str, service: ToolService) -> Envelope:
 
 
 def tool_failed(name: str, error: AppError) -> Envelope:
+    """Return the envelope of a tool's error, in the original's words where it has some."""
     code, exit_code, message = error.error_code, FAILED, error.message
     match error:
         case OperationTimeout():

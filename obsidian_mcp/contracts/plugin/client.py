@@ -25,12 +25,17 @@ if TYPE_CHECKING:
     from obsidian_mcp.config import PluginDialect
 
 LIST_SECONDS = 5.0
+"""Limit of a list of tools, and of each connection."""
 CALL_SECONDS = 30.0
+"""Limit of a call that has none of its own."""
 
 _KEY_HEADER = "X-ObsiScripta-Api-Key"
 _NOT_OFFERED = frozenset({404, 405, 501})
+"""HTTP statuses by which a plugin says that it does not speak a dialect."""
 _METHOD_NOT_FOUND = -32601
+"""The same in JSON-RPC."""
 _MOST_PAGES = 100
+"""Of one list: a plugin that always names a next page is not followed for ever."""
 
 _BY_CODE: Mapping[int, type[AppError]] = {
     error.code: error
@@ -44,6 +49,7 @@ _BY_CODE: Mapping[int, type[AppError]] = {
         InvalidArguments,
     )
 }
+"""The errors of contract 000 by their codes in JSON-RPC."""
 
 
 class _NotOffered(AppCommandFailed):
@@ -71,9 +77,12 @@ class _Reply:
 
 
 class BridgeClient:
-    """A plugin at one address, for threads. Every method raises ObsidianNotRunning while nothing
-    listens there, OperationTimeout, PermissionDenied for its key, InvalidArguments, and
-    AppCommandFailed for what is no answer."""
+    """A plugin at one address. Safe to share between threads; calls run beside each other.
+
+    Every method raises ObsidianNotRunning while nothing listens there, OperationTimeout,
+    PermissionDenied for a refused or missing key, InvalidArguments for what the plugin finds wrong
+    with a request, and AppCommandFailed for everything else that is no answer.
+    """
 
     def __init__(
         self,

@@ -1,4 +1,8 @@
-"""One request to the plugin over HTTP, and its answer, within limits of time and size."""
+"""One request to the plugin over HTTP, and its answer, within limits of time and size.
+
+A limit of a socket holds for each piece of an answer, so that a body which comes in drips would
+never end. A timer closes the connection when the time of the whole exchange is over.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 LARGEST_ANSWER = 64 * 1024 * 1024
 """Bytes."""
 _READ_BYTES = 65_536
+"""Bytes that are read at a time."""
 TimeLimits = tuple[float, float]
 """Seconds for connecting and for the answer."""
 SendRequest = Callable[[str, str, bytes | None, Mapping[str, str], TimeLimits], tuple[int, bytes]]
@@ -24,7 +29,7 @@ SendRequest = Callable[[str, str, bytes | None, Mapping[str, str], TimeLimits], 
 
 
 class Unreachable(OSError):
-    """Nothing listens there."""
+    """Nothing listens there: the request was not sent, and so nothing can have been changed."""
 
 
 @dataclass(frozen=True, slots=True)

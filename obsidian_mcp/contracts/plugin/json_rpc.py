@@ -28,6 +28,8 @@ from .rpc_dispatcher import NOBODY, RpcDispatcher
 
 
 class JsonRpc(RpcDialect):
+    """What is posted to `/mcp` without a session and is JSON-RPC."""
+
     key_advice = (
         "Put one into this server's entry in the settings of the client, as the header "
         "Authorization: Bearer KEY; "

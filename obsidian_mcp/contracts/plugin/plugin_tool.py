@@ -1,4 +1,8 @@
-"""A tool as the plugin describes it, and the list of them."""
+"""A tool as the plugin describes it, and the list of them.
+
+What the plugin says is passed on as it is, but for what would make a client refuse the whole list:
+an entry without a name, a name twice, a schema that does not say that it is of an object.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class PluginTool:
+    """One tool of the plugin."""
+
     name: str
     definition: Mapping[str, Any]
     """The tool as the plugin describes it, with `name` and an `inputSchema` that says `"type":
@@ -47,6 +53,8 @@ class PluginTool:
 
 @dataclass(frozen=True, slots=True)
 class PluginTools:
+    """The answer to a request for the plugin's tools."""
+
     tools: tuple[PluginTool, ...]
     hash: str
     """Never empty; another one means that the tools changed. Where the plugin gives none, the text
@@ -54,6 +62,7 @@ class PluginTools:
 
 
 def read_tools(entries: list[object]) -> tuple[PluginTool, ...]:
+    """Return the tools of a list in its order; of two with one name the first."""
     tools: dict[str, PluginTool] = {}
     for entry in entries:
         if (

@@ -1,4 +1,8 @@
-"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md V1-…)."""
+"""The plugin's own API, `/bridge/v1/*` (contract 000; specs/http.md V1-…).
+
+A bridge that was written for the plugin in the app works with this server in its place. It sends no
+key, so calls from this machine may be let in without one (`--open-bridge`).
+"""
 
 from __future__ import annotations
 
@@ -39,6 +43,8 @@ _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api
 
 
 class BridgeContract(dialect.Contract):
+    """The routes of contract 000, with JSON-RPC at `/mcp` in `rpc`."""
+
     below = "/bridge/v1"
     open_to_bridge = True
     key_advice = "Pass OBSIDIAN_MCP_API_KEY from stdio bridge."

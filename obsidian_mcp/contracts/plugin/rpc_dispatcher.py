@@ -1,5 +1,9 @@
 """Answers JSON-RPC as contract 000's plugin does: four methods, nothing remembered, errors of tools
-as results."""
+as results.
+
+It is the vault's dispatcher with the plugin's order and words, so that arguments, limits and the
+policy hold as everywhere.
+"""
 
 from __future__ import annotations
 

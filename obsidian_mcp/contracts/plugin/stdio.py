@@ -1,9 +1,13 @@
 """A plugin's tools on stdio, alone or beside the vault's (contract 002; specs/bridge.md, BRIDGE-10
 to BRIDGE-19).
 
-PluginClient.poll ──every 5 s, in a thread──▶ Plugin.tools     a new hash replaces the tools and
-notifies the client client ─▶ PluginDispatcher ─▶ PluginClient.call ─▶ Plugin.call  the result is
-sent unchanged
+- PluginClient, in a thread, asks BridgeClient for the tools every 5 s; a new hash replaces the
+  tools, and the client is told.
+- A call goes from the client through PluginDispatcher and PluginClient to BridgeClient; the result
+  is sent unchanged.
+
+The plugin comes and goes with the app, so the bridge outlives both: it serves the tools of the last
+good answer, and a call that finds nobody says what to start.
 """
 
 from __future__ import annotations
@@ -32,6 +36,12 @@ if TYPE_CHECKING:
     from obsidian_mcp.serve.stdio.conversation import Conversation
     from obsidian_mcp.serve.stdio.sdk import SdkServer
 
+LONGEST_PAUSE = 30.0
+"""Seconds between two tries while the plugin does not answer."""
+QUIET_FROM = 30
+"""Failures in a row from which the log says nothing more."""
+LEAST_SECONDS = 0.01
+"""Limit of a call whose time is nearly over: none at all would mean no limit."""
 INSTRUCTIONS = (
     "Tools of a plugin in the user's running Obsidian app. They come and go with the app and the "
     "plugin."
@@ -52,7 +62,9 @@ class Pause:
 def pause_after(failures: int) -> Pause:
     """Return the pause after so many failed tries in a row (1 or more): 1, 2, 4, 8, 16, then 30 s
     for ever (BRIDGE-06)."""
-    return Pause(min(2.0 ** min(failures - 1, 5), 30.0), is_quiet=failures >= 30)
+    # the exponent is bounded, because a float is not: 2.0 ** 1024 overflows
+    doubled = 2.0 ** min(failures - 1, 5)
+    return Pause(min(doubled, LONGEST_PAUSE), is_quiet=failures >= QUIET_FROM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +151,7 @@ class PluginClient:
         limit = current_call.get().limit
         try:
             result = self._plugin.call(
-                name, arguments, None if limit is None else max(limit.remaining, 0.01)
+                name, arguments, None if limit is None else max(limit.remaining, LEAST_SECONDS)
             )
         except InvalidArguments:
             raise

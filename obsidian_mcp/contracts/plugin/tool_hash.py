@@ -18,8 +18,10 @@ from obsidian_mcp.core.expressions.javascript import number_text
 from obsidian_mcp.core.text.collation import exact_key
 
 HASHED: Final = ("name", "description", "inputSchema")
+"""The members of a tool that the hash is made of."""
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}")
 _INDEX_END: Final = 2**32 - 1
+"""Keys that are numbers below it are array indices in JavaScript, and come first in an object."""
 
 ToolDefinition = TypeVar("ToolDefinition", bound=Mapping[str, Any])
 

@@ -1,4 +1,8 @@
-"""The RAD gateway's tool API, `/mcp/v1/*` (contract 004; specs/http.md RAD-…)."""
+"""The RAD gateway's tool API, `/mcp/v1/*` (contract 004; specs/http.md RAD-…).
+
+The original is written in Go: names of members are read in any case, and a failed call is a 200
+with `success: false`.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +25,12 @@ from obsidian_mcp.tools.registry import Tool
 from .tools import Bridge
 
 _KINDS = {dict: "object", list: "array", str: "string", bool: "bool", type(None): "null"}
+"""What errors call the types of JSON, as Go's decoder does; all others are numbers."""
 
 
 class Rad(Contract):
+    """The routes of contract 004."""
+
     below = "/mcp/v1"
     description = Path(__file__).with_name("openapi.json")
     takes_key_from_query = True
@@ -119,6 +126,8 @@ def members(request: HttpRequest) -> dict[str, Any]:
 def failure(
     name: str, message: str, started: float | None = None, session: str = ""
 ) -> dict[str, Any]:
+    """Return the body of a failed call; `started`: a value of `time.perf_counter`, None where no
+    call was begun."""
     return {"success": False, "tool": name, "error": message, **_stamp(started, session)}
 
 

@@ -38,6 +38,8 @@ ToolFailed."""
 
 @dataclass(frozen=True, slots=True)
 class InputProperty:
+    """One argument of a registered tool."""
+
     type: str
     """JSON type: string, number, boolean, …"""
     description: str = ""
@@ -51,6 +53,8 @@ class InputProperty:
 
 @dataclass(frozen=True, slots=True)
 class InputSchema:
+    """The arguments of a registered tool."""
+
     properties: Mapping[str, InputProperty] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     type: str = "object"
@@ -67,6 +71,8 @@ class InputSchema:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
+    """A tool as another program registers it."""
+
     name: str
     description: str
     input_schema: InputSchema = field(default_factory=InputSchema)
@@ -76,6 +82,8 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
+    """A resource as another program registers it."""
+
     name: str
     description: str
     mime_type: str

@@ -31,12 +31,14 @@ _TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
 _QUOTE = "An expression that begins with ! is a tag to YAML: put it in quotes."
 
 FILTER_KEYS = ("and", "or", "not")
+"""The keys of a filter of several parts, of which one filter has exactly one."""
 
 _ORDER = '"order" must be an array of property ids'
 
 _SUMMARIES = '"summaries" must be an object of property ids and names of summaries'
 
 MAX_EXPRESSIONS = 2_000
+"""Filters, formulas and summaries of a base."""
 
 MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base.
@@ -45,6 +47,7 @@ What they are compiled to takes some hundred times as much memory.
 """
 
 _NAME_BREAKS = re.compile(r"[#:|^]|\[\[|\]\]|%%")
+"""Characters that end a link, so that `[[Base#View]]` cannot name a view that has them."""
 
 T = TypeVar("T")
 

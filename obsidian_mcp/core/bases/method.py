@@ -15,9 +15,11 @@ from obsidian_mcp.core.text.text import write_count
 from .values import type_name
 
 NUMBER: tuple[type, ...] = (float,)
+"""All numbers are doubles, as in JavaScript."""
 STRING: tuple[type, ...] = (str, LinkValue)
 """Links count as texts by their target."""
 PATTERN: tuple[type, ...] = (str, LinkValue, RegExpValue)
+"""What a text can be searched for."""
 
 _NAMES = {NUMBER: "Number", STRING: "String", PATTERN: "String", (Date,): "Date"}
 

@@ -242,6 +242,7 @@ LAZY: dict[str, Callable[[Evaluate, Evaluate], Evaluate]] = {
 
 
 _BEFORE_ALL, _BEHIND_ALL = -1, 9
+"""Ranks of null, around those of all types (0 to 5), so that it is last in both directions."""
 
 
 def order_key(value: Value, context: Context, *, descending: bool = False) -> tuple[Any, ...]:

@@ -107,6 +107,7 @@ TEXT_FIELDS: Mapping[str, Callable[[str, Scope], Value]] = {
 
 
 _MAX_DIGITS = 100
+"""Of `toFixed`, as in JavaScript."""
 _REFUSED_DIGITS = -1
 """`to_fixed` raises an error for it, as for every number of digits that JavaScript refuses."""
 

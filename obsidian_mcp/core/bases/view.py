@@ -53,6 +53,7 @@ CELLS: CellWriters = {
 
 FILTER_STEP = "filter"
 SORT_STEP = "sort"
+"""Steps of a query that errors and warnings name."""
 
 
 RowSource = Callable[[Mapping[str, Evaluate]], Iterable[BaseRow]]

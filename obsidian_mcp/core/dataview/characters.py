@@ -15,6 +15,7 @@ SPACE = r"[\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]"
 LINK_TEXT = r"[^\[\]]*"
 """What stands between the brackets of a link: less than in the app's links, `[[]]` among them."""
 NUMBER = r"-?[0-9]+(?:\.[0-9]+)?"
+"""A number, in expressions and in values."""
 
 TAG = (
     r"""#[^\u2000-\u206F\u2E00-\u2E7F'!"#$%&()*+,.:;<=>?@^`{|}~\[\]\\"""

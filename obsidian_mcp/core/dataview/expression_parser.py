@@ -34,8 +34,10 @@ _OPERATORS = (
     regex.compile(r"[+-]"),
     regex.compile(r"[*/%]"),
 )
+"""The operators by level: the later ones bind more strongly."""
 _EXPRESSION = "an expression"
 _OPERATOR = "an operator"
+"""What a syntax error says was expected."""
 _WORDS = {"and": "&", "or": "|"}
 _CONSTANTS = {"true": True, "True": True, "false": False, "False": False, "null": None}
 _CONSTANT = regex.compile("|".join(_CONSTANTS))

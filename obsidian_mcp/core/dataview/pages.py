@@ -35,7 +35,9 @@ from obsidian_mcp.core.note.links import show_target
 _TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
 _DAY_KEYS = ("date", "day")
+"""Names of properties that give `file.tags`, `file.aliases` and `file.day`, in this order."""
 _NO_FIELD = "position"
+"""A property that is no field: the app keeps the place of the frontmatter there."""
 _SEPARATORS = re.compile(r"[,\s]+")
 
 

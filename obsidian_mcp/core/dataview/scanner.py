@@ -49,7 +49,9 @@ class Scanner:
         self.text = text
         self.pos = 0
         self._furthest = 0
+        """The furthest place at which something was missing."""
         self._expected: dict[str, None] = {}
+        """What was looked for there, in the order in which it was tried; the values are unused."""
 
     @property
     def at_end(self) -> bool:
@@ -68,7 +70,7 @@ class Scanner:
         return Missing()
 
     def attempt(self, read_rule: Callable[[], ReadItem]) -> ReadItem | None:
-        """Return what `read` reads; None, at the same position, where that is missing."""
+        """Return what `read_rule` reads; None, at the same position, where that is missing."""
         start = self.pos
         try:
             return read_rule()

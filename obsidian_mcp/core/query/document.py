@@ -32,10 +32,11 @@ PartScope = Literal["block", "section", "section-tree", "task", "task-todo", "ta
 _LENGTH_AND_COUNTS = 4
 """Numbers before the first column of a structure."""
 _BLOCKS, _HEADINGS, _TASKS = range(3)
+"""The kinds of parts that have columns of their own."""
 _OPEN = ord(" ")
-_NONE = [0]
-_LOWEST = [7]
-"""Start and level of the text before the first heading."""
+"""Mark of a task that is open."""
+_ROOT_START, _ROOT_LEVEL = [0], [7]
+"""Start and level of the text before the first heading: below every level of a heading (1 to 6)."""
 
 FindFirst = Callable[[str, int, int], int]
 """Finds where a text that a part must contain begins first in `text[start:end]`; -1 if nowhere."""
@@ -117,7 +118,9 @@ class Structure:
         """
         starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
-            starts = _NONE + starts  # an empty text is one empty section, as it is one empty line
+            starts = (
+                _ROOT_START + starts
+            )  # an empty text is one empty section, as it is one empty line
         ends = starts[1:]
         if starts:
             ends.append(self._numbers[0])
@@ -131,7 +134,7 @@ class Structure:
         starts, ends = self._sections()
         levels = self._column(_HEADINGS, 1)
         if len(levels) < len(starts):
-            levels = _LOWEST + levels
+            levels = _ROOT_LEVEL + levels
         open_headings: list[tuple[int, int]] = []
         """Level and start of later headings that can end a section."""
         for n in range(len(starts) - 1, -1, -1):

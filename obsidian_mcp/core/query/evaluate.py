@@ -53,7 +53,9 @@ MAX_SPANS = 100_000
 
 # Costs order conditions, cheaper ones first; they have no unit.
 _PATH_LITERAL_COST, _PATH_REGEX_COST = 0, 1
+"""Of a search in the path, which is short and at hand."""
 _LITERAL_COST, _REGEX_COST = 10, 20
+"""Of a search in the text."""
 _LINE_COST, _STRUCTURE_COST = 15, 30
 """Added to the cost of the condition inside: lines need no structure, other parts do."""
 

@@ -27,6 +27,7 @@ _FLAGS_TAKEN = frozenset("giu")
 _QUOTED = re.compile(r'"((?:\\.|[^"\\])*)("|\Z|\\\Z)', re.DOTALL)
 _ESCAPED = re.compile(r'\\(["\\])')
 _ENDS: dict[_LexerMode, str] = {"query": '"()', "key": '"()]:', "value": '"()]'}
+"""Characters that end a word, by what is read."""
 
 
 class QueryToken(NamedTuple):

@@ -53,6 +53,7 @@ _CAPTURES = re.compile(r"\\.|\[(?:\\.|[^\]\\])*+(?:\]|\\?\Z)|\((?!\?)|\(\?<(?![=
 _DIGITS = re.compile(r"[0-9]+")
 _NAME = re.compile(r"k<([^<>]*+)>")
 _GROUPS = ("(?:", "(?=", "(?!", "(?<=", "(?<!", "(?i:", "(?-i:")
+"""How the groups begin that capture nothing."""
 
 
 class _Element(NamedTuple):
@@ -70,7 +71,9 @@ class _Element(NamedTuple):
 
 
 _MARK = _Element(repeats=False)
+"""An anchor: it has no width, so no quantifier may follow."""
 _CLASS = _Element()
+"""Any one character of several: what it is says nothing that a text must contain."""
 
 
 class RegExpReader:
@@ -82,14 +85,23 @@ class RegExpReader:
         self._dot = _ANY if dot_all else _ANY_BUT_LINE_END
         self._anchors = _ANCHORS if multiline else _ANCHORS | _TEXT_ANCHORS
         self.at = 0
+        """Index in the source of what is read next."""
         self.out: list[str] = []
+        """The parts of the written source."""
         self.caseless = True
+        """Whether nothing read so far has upper and lower case: then ignoring case costs nothing
+        more, and is left out."""
         self._places: list[tuple[int, int]] = []
+        """Where each part begins in the written source, and what it was made of in the source."""
         self._written = 0
+        """Length of the written source."""
         self._match_case = match_case
         self._depth = 0
+        """Groups that are open."""
         self._opened = 0
+        """Capturing groups that have begun."""
         self._open: set[int] = set()
+        """The numbers of those that have not ended: a reference to one matches the empty text."""
         captures = [
             capture.start() for capture in _CAPTURES.finditer(source) if capture.group()[0] == "("
         ]

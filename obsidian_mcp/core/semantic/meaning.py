@@ -61,9 +61,12 @@ class Vectors(Protocol):
 
     def put(
         self, path: VaultPath, digest: bytes, starts: Sequence[int], vectors: Sequence[bytes]
-    ) -> None: ...
+    ) -> None:
+        """Store the vectors of one file in place of those that it had; `starts` are where their
+        pieces begin, and `digest` is of the bytes that they were made of."""
 
-    def drop(self, paths: Iterable[VaultPath]) -> None: ...
+    def drop(self, paths: Iterable[VaultPath]) -> None:
+        """Forget the vectors of files."""
 
     def find_nearest(self, vector: bytes, limit: int) -> list[Near]:
         """Return the files with the nearest pieces, the nearest first."""
@@ -86,8 +89,11 @@ class Meaning:
         *,
         is_patient: bool = False,
     ) -> None:
-        """`visible` returns the only files to embed (SEM-05); without `is_patient`, the model waits
-        for `prepare`."""
+        """`visible` returns the files that are not hidden: no other is embedded (SEM-05).
+
+        `is_patient`: a search waits until the model is loaded, as a command that ends by itself
+        wants it. A server's search does not use the model before `prepare` has loaded it.
+        """
         self.stop: Callable[[], object] = lambda: None
         """Ends what embeds notes in the background."""
         self._is_ready = is_patient
@@ -217,7 +223,7 @@ def pieces(name: str, text: str, headings: Sequence[tuple[int, str]]) -> list[Pi
 
 
 def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[int, int, str]]:
-    """Start, end and heading of the sections, short ones together."""
+    """Yield start, end and heading of the sections, short ones together."""
     ends = [start for start, _ in starts[1:]] + [len(text)]
     begun, title = starts[0]
     for (_, heading), end in zip(starts, ends, strict=True):
@@ -231,7 +237,8 @@ def _sections(text: str, starts: Sequence[tuple[int, str]]) -> Iterator[tuple[in
 
 
 def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """Cut a section at the ends of lines, else of words."""
+    """Yield the pieces of a section with their starts, each of at most PIECE_BYTES, cut at the ends
+    of lines, else of words, in its second half."""
     while start < end:
         stop = start + len(
             text[start : min(end, start + PIECE_BYTES)]
