@@ -149,7 +149,7 @@ class _BlockReader:
         start, end = self._starts[i], self._ends[last]
         is_callout = run.is_quote and md.callout(self._body, start, self._ends[i])
         # The app shows the text below the title of a callout as blocks of their own.
-        if is_callout and (table_end := self._table_end(run, i + 1)):
+        if is_callout and (table_end := self._lines.table_end(run, i + 1)):
             self._add_table(i + 1, table_end)
         self._read_inline(run, i, last, start, end)
         id_ = self._lines.block_id(last) if run.depth == 0 else None
@@ -260,7 +260,7 @@ class _BlockReader:
         return self._add_area(run, "html", i, last)
 
     def _table(self, run: LineRun, i: int) -> int:
-        last = self._table_end(run, i)
+        last = self._lines.table_end(run, i)
         if not last:
             return 0
         body, starts, ends = self._body, self._starts, self._ends
@@ -277,19 +277,6 @@ class _BlockReader:
 
     def _add_table(self, first: int, last: int) -> None:
         self.blocks.tables.append(TableLines(first, tuple(self._starts[first : last + 1])))
-
-    def _table_end(self, run: LineRun, i: int) -> int:
-        """Return the last line of the table that begins on line `i`; 0 without one."""
-        body, starts, ends = self._body, self._starts, self._ends
-        at = body.find("|", starts[i] + 1, ends[i]) if i + 1 < run.end else -1
-        if at < 0 or body.find("|", starts[i + 1] + 1, ends[i + 1]) < 0:
-            return 0
-        rule = md.alignment_row(body, starts[i + 1], ends[i + 1])
-        if not rule or not rule[0].strip("| \t"):
-            return 0
-        further = check_each(range(i + 2, run.end))
-        after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
-        return next(after, run.end) - 1
 
     # Lines that begin with a character of several meanings
 

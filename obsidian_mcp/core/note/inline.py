@@ -26,6 +26,7 @@ from .links import (
     is_internal,
 )
 from .markdown import HTML_TAG
+from .region_text import RegionText
 
 EMPHASIS_REACH = 1000
 """Maximum distance, in characters, from a tag to the other mark of its emphasis."""
@@ -40,11 +41,6 @@ _punctuation = frozenset("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
 _white_space = re.compile(f"[{tags.WHITE_SPACE}]").match
 _code_runs = re.compile(r"`+").finditer
 _footnote_ref = re.compile(rf"\[\^([^\s\]]{{1,{FOOTNOTE_REACH - 3}}})\]").match
-_closing_marks = {
-    **{mark: re.compile(re.escape(mark)).search for mark in ("]", ">", "%%", "-->")},
-    "$": re.compile(r"(?<![ \t\\])\$(?![0-9])").search,
-    "$$": re.compile(r"(?<![ \t\\])\$\$").search,
-}
 _html = re.compile(rf"{HTML_TAG}|<![A-Za-z]+\s+[^>]*>").match
 _autolink = re.compile(r"<(?:[A-Za-z][A-Za-z0-9+.-]*:[^\s<>]*|[^\s<>@]+@[^\s<>]+)>").match
 _url = re.compile(r"://[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)+(?::[0-9]+)?(?:[/?#][^\s<]*)?").match
@@ -93,7 +89,7 @@ class _Bracket:
 class _InlineScanner:
     """Reads the regions in order.
 
-    Offsets count in the text that is scanned: the body, or a region's parts joined.
+    Offsets count in the text of the region (`RegionText`); `_span` leads back to the note.
     """
 
     def __init__(self, body: str) -> None:
@@ -101,23 +97,11 @@ class _InlineScanner:
         self._body = body
 
     def _enter(self, region: Region) -> None:
-        """Begin a region; what is remembered of the one before is forgotten.
-
-        A region of several parts, such as a paragraph in a quote, is read as one text without the
-        prefixes of its lines; `_span` leads back to the note.
-        """
+        """Begin a region; what is remembered of the one before is forgotten."""
         self._cell = region.cell
-        self._text, self._first, self._end = self._body, region.start, region.end
-        self._parts = region.parts
-        self._froms: list[int] = []
-        """Offset of each part in the text."""
-        if region.parts:
-            at = 0
-            for part in region.parts:
-                self._froms.append(at)
-                at += part.end - part.start + 1
-            self._text = "\n".join(part.slice(self._body) for part in region.parts)
-            self._first, self._end = 0, at - 1
+        joined = RegionText(self._body, region)
+        self._text, self._first, self._end = joined.text, joined.first, joined.end
+        self._span, self._find = joined.span, joined.find
         self._fresh = self._first
         """Offset at which a tag may start (TAG-05).
 
@@ -127,8 +111,6 @@ class _InlineScanner:
         """Offset of the last character escaped by a backslash."""
         self._brackets: list[_Bracket] = []
         self._comment_end = -1
-        self._next: dict[str, int] = {}
-        """Offset of the next closing mark of each kind, as far as searched."""
         self._code_runs: dict[int, list[int]] | None = None
         """Offsets of the runs of backticks of each length."""
 
@@ -166,32 +148,10 @@ class _InlineScanner:
                 case _:
                     read_to = self._html(at)
 
-    def _span(self, start: int, end: int) -> Span:
-        if not self._froms:
-            return Span(start, end)
-        return Span(
-            self._place(start), self._place(end - 1) + 1 if end > start else self._place(end)
-        )
-
-    def _place(self, at: int) -> int:
-        k = bisect_right(self._froms, at) - 1
-        return min(self._parts[k].start + at - self._froms[k], self._parts[k].end)
-
     def _area(self, kind: AreaKind, start: int, end: int) -> int:
         self.elements.areas.append(Area(kind, False, "", self._span(start, end)))
         self._fresh = end
         return end
-
-    def _find(self, mark: str, at: int) -> int:
-        """Return the offset of the next closing `mark` from `at` on in the region, -1 without one.
-
-        The offset is remembered for each mark.
-        """
-        offset = self._next.get(mark, -1)
-        if offset < at:
-            closing = _closing_marks[mark](self._text, at, self._end)
-            offset = self._next[mark] = closing.start() if closing else self._end
-        return offset if offset < self._end else -1
 
     def _escape(self, at: int) -> int:
         if at + 1 < self._end and self._text[at + 1] in _punctuation:

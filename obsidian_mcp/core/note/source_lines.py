@@ -18,6 +18,7 @@ from .markdown import (
     INDENT,
     INTERRUPTERS,
     LIST_MARKS,
+    alignment_row,
     block_id,
     columns,
     definition,
@@ -150,6 +151,19 @@ class SourceLines:
             return i
         closed = (k for k in further if closing.search(body, starts[k], ends[k]))
         return next(closed, run.end - 1)
+
+    def table_end(self, run: LineRun, i: int) -> int:
+        """Return the last line of the table that begins on line `i`; 0 without one."""
+        body, starts, ends = self.body, self.starts, self.ends
+        at = body.find("|", starts[i] + 1, ends[i]) if i + 1 < run.end else -1
+        if at < 0 or body.find("|", starts[i + 1] + 1, ends[i + 1]) < 0:
+            return 0
+        rule = alignment_row(body, starts[i + 1], ends[i + 1])
+        if not rule or not rule[0].strip("| \t"):
+            return 0
+        further = check_each(range(i + 2, run.end))
+        after = (k for k in further if body.find("|", starts[k] + 1, ends[k]) < 0)
+        return next(after, run.end) - 1
 
     def interrupts_paragraph(self, run: LineRun, i: int, at: int) -> bool:
         """Return whether the block at `at` ends a paragraph.
