@@ -1,4 +1,8 @@
-"""Commands about daily to yearly notes, and templates (HEADLESS-17)."""
+"""Commands about daily to yearly notes, and templates (HEADLESS-17).
+
+The functions for days serve the longer periods, too: `weekly:read` is answered by `daily_read`,
+which takes the period from the command that was typed.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,7 @@ if TYPE_CHECKING:
 
 
 def _adjective(call: DropInCall) -> str:
-    """`weekly` of the command `weekly:append`: the functions for days are those for longer periods
-    too."""
+    """Return `weekly` of the command `weekly:append`."""
     return call.words.command.partition(":")[0]
 
 

@@ -1,6 +1,8 @@
 """How a language counts weeks and writes days, as moment 2.30 does (PERIODIC-2).
 
-The forms of each language are a tag in `locales.json`.
+The app names daily notes with that library, so a note is found only by the very names, endings and
+weeks that it has; Python's own locales differ, and depend on the system. The forms of each language
+are an entry in `locales.json`.
 """
 
 from __future__ import annotations

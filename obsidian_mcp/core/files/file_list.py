@@ -1,6 +1,10 @@
 """The list of a vault's files, by path and by file name, and how it changes.
 
 Links and listings are answered from it; `catalog` adds what the names that people write mean.
+
+It is kept up to date file by file, because a scan of a large vault takes longer than most calls.
+What is made from it elsewhere, such as the graph, compares `generation` or `revision` to know
+whether it still holds.
 """
 
 from __future__ import annotations
@@ -34,8 +38,10 @@ class Names(Protocol):
 class FileList:
     """All files of a vault by path and by file name.
 
-    A path is the NFC form of the disk spelling, but twins keep their own spellings (NAME-09),
-    whatever the order of changes. The vault's lock guards it.
+    A path is the NFC form of the disk spelling. Twins are files whose spellings have one NFC form,
+    such as `é` as one character and as two: each keeps its own spelling as its path (NAME-09),
+    whichever came first, so a file can get another path when its twin comes or goes. The vault's
+    lock guards the list.
     """
 
     def __init__(self, files: Iterable[DiskFile] = ()) -> None:
@@ -97,7 +103,9 @@ class FileList:
         before = self.entries_by_path()
         first: dict[str, FileEntry] = {}
         changes: list[Change] = []
-        if not self._by_path:  # an ASCII spelling has no twins among others
+        # The first list, of most files at once: an ASCII spelling is its own NFC form, so the file
+        # has no twin, and nothing needs to be compared.
+        if not self._by_path:
             first = {
                 disk: FileEntry._make((disk, *file))
                 for disk, file in listed.items()
@@ -244,8 +252,8 @@ class FileList:
         )
 
     def path_at(self, path: str) -> VaultPath | None:
-        """Exact spelling first, then the normal form, then the smallest path that compares
-        equal."""
+        """Return the file at a path: of this very spelling, else of its normal form, else the
+        smallest path that compares equal."""
         entry = self._by_path.get(path)
         if entry is None and not path.isascii():
             entry = self._by_path.get(self.as_listed(path))

@@ -18,7 +18,7 @@ _BYTE = re.compile("[\udc80-\udcff]")
 
 
 def normal_form(disk: str) -> str:
-    """NFC of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
+    """Return the NFC form of a disk spelling; bytes that are not UTF-8 become U+FFFD."""
     if disk.isascii():
         return disk
     return unicodedata.normalize("NFC", to_printable(disk))

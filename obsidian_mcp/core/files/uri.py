@@ -38,8 +38,8 @@ class FileUri(NamedTuple):
 
 
 def build(vault: str, path: str) -> str:
-    """Every character but letters, digits, `_.-~` and the slashes of the path is percent-encoded,
-    as UTF-8."""
+    """Return the URI of a file. Every character but letters, digits, `_.-~` and the slashes of the
+    path is percent-encoded, as UTF-8."""
     return (
         ROOT
         + quote(vault, safe="", errors="surrogateescape")
@@ -49,8 +49,8 @@ def build(vault: str, path: str) -> str:
 
 
 def parse(uri: str) -> FileUri | None:
-    """None for a URI of another form. `%2F` in the path is a slash; `#` and `?` belong to the
-    name."""
+    """Return what a URI of ours names; None for one of another form. `%2F` in the path is a slash;
+    `#` and `?` belong to the name."""
     if uri[: len(ROOT)].lower() != ROOT:
         return None
     vault, slash, path = uri[len(ROOT) :].partition("/")

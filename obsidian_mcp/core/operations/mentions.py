@@ -1,5 +1,11 @@
 """Mentions of a note's name or aliases that are no links, and links made of them (LINK-30 to
-LINK-33)."""
+LINK-33).
+
+A link in the wrong place changes what a note says: in code, in a heading that links name, in the
+cell of a table, whose pipe it splits. So mentions are looked for only where a link can stand, and a
+note with new links is read again before it is written: each link must be read as it was meant, and
+everything else as before.
+"""
 
 from __future__ import annotations
 
@@ -125,7 +131,8 @@ def mentions_in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[
     properties and the fields of tasks (LINK-30).
     """
     body = note.body
-    closed = bytearray(len(body))  # 1 where no mention can be, or one was found
+    # By code point: 1 where no mention can be, or one was found. Intervals would have to be merged.
+    closed = bytearray(len(body))
     spans = [
         *note.external_links,
         *(link.span for link in note.links),
@@ -182,8 +189,9 @@ def _label(match: re.Match[str]) -> str:
 
 
 ATTEMPTS = 3
-"""Times that the links of a note are written: as they are, with escaped pipes, without those that
-cannot be."""
+"""How often the links of a note are tried. A mention has two spellings, for text and for the cell
+of a table (with an escaped pipe); one that is misread loses its spelling, and after both the
+mention stays as it is. The third time all spellings that are left are right."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +296,7 @@ class MentionLinker:
 
 
 def _elements(note: Note) -> tuple[object, ...]:
+    """Return what must be the same before and after mentions become links, but for the links."""
     headings = [(heading.level, heading.nested, heading.line) for heading in note.headings]
     blocks = note.sections, note.list_items, note.block_ids, note.footnotes, note.footnote_refs
     return (*blocks, headings, note.tags, note.areas, len(note.external_links))

@@ -1,5 +1,10 @@
 """What a search sees of PDFs: which queries can find one, and what it says of those that are not
-read (PDF-4)."""
+read (PDF-4).
+
+PDFs are read in the background, seconds to hours after the notes. A search that finds nothing must
+say whether a PDF which it could not look into might have been a hit: else "nothing found" would be
+taken for the truth.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +27,7 @@ from .snapshot import Snapshot
 from .unsearched import describe_problems
 
 OPERATORS_WITHOUT_PDFS = ("tag", "task", "task-todo", "task-done")
+"""What these look for is in no PDF."""
 
 
 def finds_pages(query: QueryNode) -> bool:

@@ -1,5 +1,10 @@
 """The vault as resources: every file by its URI, and a few pages about the whole
-(specs/resources.md)."""
+(specs/resources.md).
+
+Tools are called by the model, resources are attached by the person or the host: a host lists them,
+shows them in a menu, and reads one without asking the model. So each is whole, without the pages
+and limits that a tool's answer has, up to MAX_BYTES.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +39,9 @@ PAGE: Final = 200
 MAX_BYTES: Final = 16 * 2**20
 """Largest file that is read as a resource."""
 RECENT: Final = 20
+"""Notes of the page of recent notes, and of the overview."""
 TAGS_SHOWN: Final = 30
+"""Of the overview, the most used first."""
 
 OVERVIEW: Final = "obsidian://overview"
 RECENT_NOTES: Final = "obsidian://recent"
@@ -195,8 +202,13 @@ def resource_contents(
 
 
 def find(app: App, address: str) -> tuple[Vault, FileEntry]:
-    """Return the file that a URI names. Raises: InvalidArguments, VaultNotFound, NoteNotFound,
-    PermissionDenied."""
+    """Return the file that a URI names.
+
+    A URI has several readings (with and without percent-encoding, and `.md`). A file that has one
+    of them to the letter is meant, even under a name that this program would refuse for a new file;
+    only then names count as equal that differ in case or form, and the watcher's delay is allowed
+    for. Raises: InvalidArguments, VaultNotFound, NoteNotFound, PermissionDenied.
+    """
     named = uri.parse(address)
     if named is None:
         raise InvalidArguments(
