@@ -14,13 +14,14 @@ from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
+from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Name, Offset, VaultName
-from .paging import count_rows, next_offset, page_of, take_fitting_items
+from .paging import count_rows, names_by_folder, next_offset, page_of, take_fitting_items
 from .registry import tool
 
 
@@ -282,7 +283,10 @@ class BrokenLink:
 @dataclass(frozen=True, slots=True)
 class GraphAnswer:
     total: int
+    names: dict[str, list[str]] | None = None
+    """File names by folder, of orphans and dead ends (TOOL-35)."""
     paths: list[str] | None = None
+    """From start to end; for a person, also those of `names`."""
     unresolved: list[BrokenLink] | None = None
     neighbours: list[Neighbour] | None = None
     next_offset: int | None = None
@@ -323,14 +327,29 @@ def graph(
         return _list_broken(opened, opened.find(name).path if name else None, limit, offset)
     if question == "path":
         answer = opened.graph.shortest_path(opened.find(name).path, opened.find(to).path)
-        found_paths, notice = answer.value, answer.notice
-    else:
-        from obsidian_mcp.core.operations import app_answers
+        chain, following = page_of(answer.value, offset, limit)
+        steps = list(map(str, chain))
+        return GraphAnswer(
+            len(answer.value), paths=steps, next_offset=following, incomplete=answer.notice
+        )
+    return _list_unconnected(opened, question, limit, offset)
 
-        found_paths, notice = app_answers.list_unconnected(opened, question)
-    paths, following = page_of(found_paths, offset, limit)
+
+def _list_unconnected(
+    vault: Vault, question: Literal["orphans", "dead_ends"], limit: int, offset: int
+) -> GraphAnswer:
+    from obsidian_mcp.core.operations import app_answers
+
+    unconnected, notice = app_answers.list_unconnected(vault, question)
+    page, following = page_of(unconnected, offset, limit)
+    paths = list(map(str, page))
+    is_whole = current_call.get().wants_all
     return GraphAnswer(
-        len(found_paths), list(map(str, paths)), next_offset=following, incomplete=notice
+        len(unconnected),
+        None if is_whole else names_by_folder(paths),
+        paths if is_whole else None,
+        next_offset=following,
+        incomplete=notice,
     )
 
 

@@ -144,8 +144,8 @@ def test_a_first_search_does_not_call_a_file_looked_at_that_is_half_written(
 @pytest.mark.parametrize(
     ("tool", "arguments", "field", "expected"),
     [
-        ("graph", {"question": "orphans"}, "paths", ["alone.md"]),
-        ("graph", {"question": "dead_ends"}, "paths", ["alone.md"]),
+        ("graph", {"question": "orphans"}, "names", ["/"]),
+        ("graph", {"question": "dead_ends"}, "names", ["/"]),
         ("graph", {"question": "unresolved"}, "unresolved", []),
         ("graph", {"question": "path", "name": "Zed", "to": "2"}, "paths", ["Zed.md", "0.md", "1.md", "2.md"]),
         ("attachments", {"unused": True}, "names", ["/"]),

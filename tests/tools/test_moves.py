@@ -325,7 +325,7 @@ def test_the_vault_s_properties_and_graph_are_told(app: App) -> None:
     assert run(app, "get_properties", property="status", details=True)["values"] == [
         {"path": "Projects/Alpha.md", "value": "active"}
     ]
-    assert run(app, "graph", question="orphans")["paths"] == ["Home.md", "No last newline.md"]
+    assert run(app, "graph", question="orphans")["names"] == {"/": ["Home.md", "No last newline.md"]}
     path = run(app, "graph", question="path", name="Home", to="Ayumi")["paths"]
     assert path[0] == "Home.md"
     assert path[-1] == "People/Mori Ayumi.md"

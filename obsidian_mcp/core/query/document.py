@@ -118,9 +118,8 @@ class Structure:
         """
         starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
-            starts = (
-                _ROOT_START + starts
-            )  # an empty text is one empty section, as it is one empty line
+            # an empty text is one empty section, as it is one empty line
+            starts = _ROOT_START + starts
         ends = starts[1:]
         if starts:
             ends.append(self._numbers[0])
