@@ -299,11 +299,12 @@ def _start(situation: Situation, *, oauth: bool = False) -> tuple[str, ...]:
         steps += [f"  {command.format(port=situation.port)}" for command in commands]
     port = "" if situation.port == 3000 else f" --port {situation.port}"
     if oauth and situation.state != "sign-in":
+        options = f"--oauth --trusted-proxy --public-url {public or _EXAMPLE}"
         again = "" if situation.state == "absent" else " again"
         steps += [
             f"Start the server{again}, with a sign-in:",
             "  obsidian-mcp http password",
-            f"  obsidian-mcp http{situation.vault}{port} --oauth --public-url {public or _EXAMPLE}",
+            f"  obsidian-mcp http{situation.vault}{port} {options}",
         ]
     elif situation.state == "absent":
         steps += ["Start the server:", f"  obsidian-mcp http{situation.vault}{port}"]

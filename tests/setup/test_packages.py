@@ -28,7 +28,7 @@ from tests.system import SYSTEM_ENVIRONMENT
 from .conftest import bundle
 
 NO_VENDOR_TOOL = 3
-BUNDLE_KB = 1_500
+BUNDLE_KB = 1_600
 """Most kilobytes of the extension; a sixth of it are docstrings, which say why the code is so."""
 
 
@@ -378,7 +378,7 @@ def test_the_container_runs_as_a_user_without_rights_that_it_does_not_need() -> 
     assert re.search(r"^USER 1000:1000$", dockerfile, re.MULTILINE)
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
-    assert all(port.startswith("127.0.0.1:") for port in service["ports"])
+    assert "ports" not in service, "only Caddy is reached from outside"
     assert (ROOT / "packaging" / service["build"]["context"] / service["build"]["dockerfile"]).is_file()
 
 
