@@ -42,8 +42,9 @@ demo: .venv/.installed
 views:
 	@cd packaging/views && npm ci --no-audit --no-fund --silent && npm run --silent check && npm run --silent build
 
+# make bench SIZE=300000: what grows with the vault instead, up to so many notes
 bench: .venv/.installed
-	@$(PY) -m benchmarks $(BENCH)
+	@$(PY) -m benchmarks$(if $(SIZE),.scale $(SIZE)) $(BENCH)
 
 # how well searches find what questions are about
 bench-find: .venv/.installed

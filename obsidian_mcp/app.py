@@ -7,6 +7,7 @@ import threading
 from obsidian_mcp import TYPE_CHECKING
 
 from .config import Config, Immutable
+from .core.text.page_order import PageOrders
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +121,7 @@ class App(Immutable):
         """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied,
         NoteNotFound, StorageFailed."""
         self.hidden_text_reads: Final = HiddenTextReads()
+        self.page_orders: Final = PageOrders()
 
     def __enter__(self) -> Self:
         return self

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+from datetime import date, timedelta
 from itertools import accumulate, cycle
 from pathlib import Path
 
@@ -14,6 +15,10 @@ VOCABULARY = 6_000
 FOLDERS = 40
 AVERAGE_WORDS = 620
 """A note has about 4.6 KB, the size of notes in measured vaults."""
+FIRST_DUE = date(2026, 1, 1)
+"""When the task of the first note is due; one task is due each day from then on, in a vault of any size."""
+NOTES_A_DAY = 10
+"""Of so many notes one has a task that is due."""
 
 
 def words(seed: int = 1) -> list[str]:
@@ -56,6 +61,9 @@ def note(number: int, count: int, vocabulary: list[str], weights: list[float], s
         if rng.random() < 0.4:
             marks = (rng.choice(" x") for _ in range(3))
             lines += [f"- [{mark}] {next(chosen)} {next(chosen)}" for mark in marks] + [""]
+    if number % NOTES_A_DAY == 0:
+        due = FIRST_DUE + timedelta(days=number // NOTES_A_DAY)
+        lines += [f"- [ ] {name_of(number, vocabulary)} 📅 {due}", ""]
     if number % 400 == 0:
         lines += [f"The rare word quetzalcoatl{number}.", ""]
     return "\n".join(lines)

@@ -10,6 +10,7 @@ import base64
 import binascii
 import re
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Annotated
 
 from obsidian_mcp.app import App
@@ -109,7 +110,7 @@ def attachments(
         for attachment in embeds
         if sought_name in (attachment.kind, "") or sought_name in name_key(attachment.path)
     ]
-    page, following = page_of(embeds, offset, limit)
+    page, following = page_of(embeds, offset, limit, attrgetter("path"))
     names = None
     if not note and not current_call.get().wants_all:
         names = names_by_folder(attachment.path for attachment in page)

@@ -99,13 +99,13 @@ def list_files(
         files = sorted(
             (entry for entry in files if entry.path in ranks), key=lambda entry: ranks[entry.path]
         )
-    page, following = page_of(files, offset, limit)
+    page, following = page_of(files, offset, limit, attrgetter("path"))
     details = details or current_call.get().wants_all
     names = sorted(set(map(normal_form, folders)))
     if recursive and not details:
         named = {name_key(entry.path[len(prefix) :].partition("/")[0]) for entry in files}
         names = [name for name in names if name_key(name) not in named]
-    shown_folders, more_folders = page_of(names, offset, limit)
+    shown_folders, more_folders = page_of(names, offset, limit, name="folders")
     paths = [str(entry.path) for entry in page]
     is_by_name = not details and sort == "name"
     return FileListing(

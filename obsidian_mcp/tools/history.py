@@ -20,6 +20,7 @@ from obsidian_mcp.core.operations.undo import Wins
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.diff import diff
 from obsidian_mcp.core.text.fit import MARK, cut_text
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.core.text.text import Text, byte_count, split_lines, to_printable
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import NoteNotFound
@@ -28,6 +29,8 @@ from .arguments import Argument, Limit, Offset, VaultName
 from .paging import FILES_SHOWN, first_of, next_offset
 from .registry import tool
 
+NEW_CHANGES = 100
+"""Changes that may have been made since the first page of a list, and are listed after it."""
 FILES_OF_A_CHANGE = 20
 """Files that a list of changes names of each."""
 FILE_STARTS = ("--- a/", "moved ", "binary ")
@@ -73,11 +76,13 @@ def history(
     if change:
         return _show_change(opened, past_changes.recall(opened, change), name, offset)
     disk, anywhere = _disk_of(opened, name) if name else (None, False)
-    changes, total = past_changes.list_changes(opened, disk, limit, offset, anywhere=anywhere)
+    depth = offset + limit + (NEW_CHANGES if offset else 0) if limit else 0
+    changes, total = past_changes.list_changes(opened, disk, depth, anywhere=anywhere)
+    arranged, start = continue_order(changes, offset, lambda recorded: recorded.number)
     return History(
-        [_describe_change(opened, recorded) for recorded in changes],
+        [_describe_change(opened, recorded) for recorded in arranged[start : start + limit]],
         total,
-        next_offset=next_offset(offset, limit, total),
+        next_offset=next_offset(start, limit, total),
     )
 
 

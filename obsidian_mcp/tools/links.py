@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from operator import attrgetter
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.graph.results import Neighbour, Reference
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.core.vault.vault import Vault
@@ -120,12 +122,14 @@ def get_links(
     for reference in arriving:
         if reference.source != entry.path:
             incoming.setdefault(_linking_line(reference), []).append(reference)
-    page = slice(offset, offset + limit)
+    links_out, out_start = continue_order([*outgoing_links], offset, lambda link: link, "out")
+    lines_in, in_start = continue_order([*incoming], offset, lambda line: line, "in")
     listed = [
         replace(link, count=count if count > 1 else None)
-        for link, count in list(outgoing_links.items())[page]
+        for link in links_out[out_start : out_start + limit]
+        for count in (outgoing_links[link],)
     ]
-    linking = _backlinks(opened, list(incoming.values())[page])
+    linking = _backlinks(opened, [incoming[line] for line in lines_in[in_start : in_start + limit]])
     count = count_rows(listed, linking)
     totals = {"outgoing_total": len(outgoing_links), "backlinks_total": len(incoming)}
     following, notice = (
@@ -319,7 +323,7 @@ def graph(
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     if question == "neighbours":
         near = opened.graph.neighbours(opened.find(name).path, depth)
-        page, following = page_of(near.value, offset, limit)
+        page, following = page_of(near.value, offset, limit, attrgetter("path"))
         return GraphAnswer(
             len(near.value), neighbours=list(page), next_offset=following, incomplete=near.notice
         )
@@ -363,8 +367,11 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
     )
 
     broken = broken_links(vault)
-    links = [ref for ref in broken.value if source is None or ref.source == source]
-    page = links[offset : offset + limit]
+    links: Sequence[Reference] = [
+        ref for ref in broken.value if source is None or ref.source == source
+    ]
+    links, start = continue_order(links, offset, _identify)
+    page = links[start : start + limit]
     listed = take_fitting_items(
         (
             BrokenLink(
@@ -381,7 +388,12 @@ def _list_broken(vault: Vault, source: VaultPath | None, limit: int, offset: int
         ),
         least=1,
     )
-    following = next_offset(offset, len(listed), len(links))
+    following = next_offset(start, len(listed), len(links))
     return GraphAnswer(
         len(links), unresolved=listed, next_offset=following, incomplete=broken.notice
     )
+
+
+def _identify(reference: Reference) -> object:
+    """Return what a link is known by, also when lines come or go above it."""
+    return reference.source, reference.link.at, reference.link.original

@@ -5,7 +5,7 @@ and what the answer to a change shows (TOOL-31). A person on the command line ge
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby, islice, takewhile, zip_longest
 from typing import Any, Final, TypeVar
@@ -13,6 +13,7 @@ from typing import Any, Final, TypeVar
 from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import LINE_MARK, MARK, count_fitting, cut_text, take_fitting
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.core.text.text import byte_count, write_count
 
 if TYPE_CHECKING:
@@ -65,9 +66,20 @@ def next_offset(offset: int, limit: int, total: int) -> int | None:
     return offset + limit if limit and offset + limit < total else None
 
 
-def page_of(items: Sequence[T], offset: int, limit: int) -> tuple[Sequence[T], int | None]:
-    """Return one page of a list, and where the next one begins."""
-    return items[offset : offset + limit], next_offset(offset, limit, len(items))
+def page_of(
+    items: Sequence[T],
+    offset: int,
+    limit: int,
+    key: Callable[[T], object] = lambda item: item,
+    name: str = "",
+) -> tuple[Sequence[T], int | None]:
+    """Return one page of a list, and where the next one begins.
+
+    The pages are those of the order in which they began (TOOL-39): `key` is what an entry is known
+    by while the others change, `name` tells the lists of one answer apart.
+    """
+    arranged, start = continue_order(items, offset, key, name)
+    return arranged[start : start + limit], next_offset(start, limit, len(arranged))
 
 
 def first_of(items: Sequence[T], limit: int) -> tuple[list[T], int | None]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from typing import Annotated, Any
 
 from obsidian_mcp import json_codec
@@ -18,6 +19,7 @@ from obsidian_mcp.core.graph.results import PropertyValue
 from obsidian_mcp.core.index.freshness import Answer as IndexAnswer
 from obsidian_mcp.core.note import parser as note
 from obsidian_mcp.core.text.call import current_call
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.vault.vault import Vault
@@ -167,7 +169,8 @@ def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Propertie
             paths_by_value.setdefault(key, []).append(str(use.path))
     order = sorted(paths_by_value, key=lambda key: (-len(set(paths_by_value[key])), key.lower()))
     counts = []
-    for key in order[offset : offset + limit]:
+    arranged, start = continue_order(order, offset, str)
+    for key in arranged[start : start + limit]:
         paths = list(dict.fromkeys(paths_by_value[key]))
         counts.append(ValueCount(values[key], len(paths), paths[0] if len(paths) == 1 else None))
     counts = counts[: count_rows(counts)]
@@ -175,7 +178,7 @@ def _count_values(vault: Vault, name: str, limit: int, offset: int) -> Propertie
         counts=counts,
         notes=len(property_uses.value),
         total=len(order),
-        next_offset=next_offset(offset, len(counts), len(order)),
+        next_offset=next_offset(start, len(counts), len(order)),
         incomplete=property_uses.notice,
     )
 
@@ -196,9 +199,10 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
     the most frequent first."""
     if name:
         property_uses = _values_of(vault, name)
-        values = list(property_uses.value[offset : offset + limit])
+        of_all, start = continue_order(property_uses.value, offset, attrgetter("path"))
+        values = list(of_all[start : start + limit])
         values = values[: count_rows(values)]
-        following = next_offset(offset, len(values), len(property_uses.value))
+        following = next_offset(start, len(values), len(of_all))
         return Properties(
             values=values,
             total=len(property_uses.value),
@@ -207,7 +211,7 @@ def _list_of_vault(vault: Vault, name: str, limit: int, offset: int) -> Properti
         )
     used = vault.graph.properties()
     order = sorted(used.value, key=lambda use: (-use.files, use.name.lower()))
-    uses, following = page_of(order, offset, limit)
+    uses, following = page_of(order, offset, limit, attrgetter("name"))
     assigned = vault.property_types
     listed = [
         ListedProperty(

@@ -18,6 +18,7 @@ from obsidian_mcp.core.operations import queries
 from obsidian_mcp.core.tasks.answer import TaskPage, shorten_page
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_and_count
+from obsidian_mcp.core.text.page_order import page_start
 from obsidian_mcp.errors import InvalidArguments
 
 from .arguments import Argument, Limit, Offset, TableNumber, TableSection, VaultNames
@@ -110,7 +111,7 @@ def _render_answer(result: queries.LanguageAnswer, page: Page) -> dict[str, Any]
         warnings = data.get("warnings", ())
         if len(warnings) > WARNINGS:
             data |= {"warnings": warnings[:WARNINGS], "warnings_total": len(warnings)}
-    if (following := next_offset(page.offset, count, answer.total)) is not None:
+    if (following := next_offset(page_start(page.offset), count, answer.total)) is not None:
         data["next_offset"] = following
     if result.notice is not None:
         data["incomplete"] = result.notice

@@ -94,7 +94,9 @@ class Tool:
         made: list[Committed] = []
         planned: list[Planned] = []
         unchanged: list[Operation] = []
+        pages = app.page_orders.begin(self.name, given) if self.has_pages else None
         record = current_call.get()._replace(
+            page_order=pages,
             has_consent=has_agreed,
             hidden_text=app.hidden_text_reads.path,
             key=app.config.key,
@@ -126,6 +128,7 @@ class Tool:
         if made and self.enveloped and not record.wants_all:
             data |= change_made(made[-1], given, data) | data
         if "next_offset" in data and self.read_only and not record.wants_all:
+            app.page_orders.keep(pages, data["next_offset"])
             data |= _say_what_fits(read, data)
         if planned and self.enveloped and not record.wants_all:
             data |= self._keep_plan(app, given, planned[-1])
@@ -167,6 +170,11 @@ class Tool:
                 answers.append({"vault": name, "error": error.message})
         data: dict[str, Any] = {"vaults": answers} | ({"not_searched": left} if left else {})
         return Outcome(data, text=None, document=False)
+
+    @cached_property
+    def has_pages(self) -> bool:
+        """Whether its answer is a list that comes in pages."""
+        return {"limit", "offset"} <= self.parameters.keys()
 
     @cached_property
     def parameters(self) -> dict[str, ToolParameter]:

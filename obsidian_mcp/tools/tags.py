@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Annotated
 
 from obsidian_mcp.app import App
@@ -55,7 +56,7 @@ def tags(
     opened = app.vaults.get(vault)
     if tag:
         occurrences = opened.graph.files_with_tag(tag)
-        page, following = page_of(occurrences.value, offset, limit)
+        page, following = page_of(occurrences.value, offset, limit, attrgetter("path"))
         notes, wants_all = [], current_call.get().wants_all
         for file in page:
             names = list(dict.fromkeys(f"#{fact.tag.removeprefix('#')}" for fact in file.tags))
@@ -73,7 +74,7 @@ def tags(
         )
     used = opened.graph.tags()
     order = sorted(used.value, key=lambda use: (-use.occurrences, use.tag.lower()))
-    uses, following = page_of(order, offset, limit)
+    uses, following = page_of(order, offset, limit, attrgetter("tag"))
     listed = [
         ListedTag(f"#{use.tag.removeprefix('#')}", use.occurrences, use.files) for use in uses
     ]

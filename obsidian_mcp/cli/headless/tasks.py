@@ -72,10 +72,12 @@ def _list_tasks(call: DropInCall) -> list[FoundTask]:
 
 
 def _list_of_vault(call: DropInCall) -> list[FoundTask]:
-    return [
-        FoundTask(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
-        for path, fact in call.vault.graph.tasks().value
-    ]
+    return call.vault.graph.tasks(
+        lambda located: [
+            FoundTask(str(path), fact.line + 1, fact.mark, fact.text.lstrip(" \t"))
+            for path, fact in located
+        ]
+    ).value
 
 
 def _list_of_note(call: DropInCall, entry: FileEntry) -> list[FoundTask]:

@@ -36,6 +36,7 @@ from .file_methods import FILE_FIELDS
 from .language import BASES, BaseRow, fail_with, file_field, formula_value, note_property
 from .operators import identify, order_key
 from .parser import parse_or_problem
+from .prefilter import passing_files
 from .summaries import Summary, find_summary
 from .values import Image, date_text, is_true, link_text, text_of
 
@@ -51,6 +52,8 @@ CELLS: CellWriters = {
     RegExpValue: text_of,
 }
 
+FEW_FILES = 256
+"""Files for which the index is not asked which may pass the filters."""
 FILTER_STEP = "filter"
 SORT_STEP = "sort"
 """Steps of a query that errors and warnings name."""
@@ -82,7 +85,8 @@ def run_view(
     if list_rows:
         all_rows = list_rows(formulas)
     else:
-        all_rows = (BaseRow(file, formulas) for file in context.vault.files())
+        filters = [part for part in (base.filters, view.filters) if part is not None]
+        all_rows = (BaseRow(file, formulas) for file in _files(filters, context))
     rows = _select_rows(base, view, context, all_rows, in_order=list_rows is not None)
     groups = _groups(view, rows, context)
     if groups is not None:
@@ -92,7 +96,7 @@ def run_view(
         for property_id, name in view.summaries.items()
     }
     ids = default_columns if view.order is None else view.order
-    on_page = page.cut(rows)
+    on_page = page.cut(rows, _identify_row)
     cells = list(_cells(on_page, [property_value(id_) for id_ in ids], context))
     row_groups = None
     if groups is not None:
@@ -110,11 +114,24 @@ def run_view(
     )
 
 
+def _files(filters: Sequence[BaseFilter], context: Context) -> Iterator[File]:
+    """Yield the files that may pass filters all of which must hold."""
+    if context.vault.count_files() < FEW_FILES:
+        return iter(context.vault.files())
+    passing = passing_files(filters, context)
+    return (file for file in context.vault.files(passing.paths) if passing.has(file.path))
+
+
 def _row_group(
     group: KeyedRows, view: View, summaries: Mapping[str, Summary], context: Context
 ) -> RowGroup:
     key = _cell(group.key, context)
     return RowGroup(key, len(group.rows), _summarize(group.rows, view, summaries, context))
+
+
+def _identify_row(row: Scope) -> object:
+    """Return what a row is known by on the next page."""
+    return row.row.file.path, getattr(row.row, "line", None)
 
 
 def full_id(property_id: str) -> str:

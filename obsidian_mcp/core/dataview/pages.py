@@ -26,13 +26,12 @@ from obsidian_mcp.core.dataview.records import (
 )
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.values import file_title
-from obsidian_mcp.core.dataview.vault_view import DataviewVault, RawField, is_page
+from obsidian_mcp.core.dataview.vault_view import TAG_KEYS, DataviewVault, RawField, is_page
 from obsidian_mcp.core.expressions.dates import Date, day_of, from_nanoseconds
 from obsidian_mcp.core.expressions.evaluate import Context
 from obsidian_mcp.core.expressions.values import File, LinkValue, Value, from_json
 from obsidian_mcp.core.note.links import show_target
 
-_TAG_KEYS = ("tags", "tag")
 _ALIAS_KEYS = ("alias", "aliases")
 _DAY_KEYS = ("date", "day")
 """Names of properties that give `file.tags`, `file.aliases` and `file.day`, in this order."""
@@ -269,11 +268,16 @@ def exact_tags(store: QueryRun, path: str) -> list[str]:
     Those of its text come first, then those of its properties.
     """
     tags = [f"#{tag}" for tag in store.vault.text_tags(path)]
-    for field in store.fields(path, _TAG_KEYS):
+    for field in store.fields(path, TAG_KEYS):
         if not field.inline:
-            names = split_texts(field.value, _SEPARATORS.split)
-            tags += (name if name.startswith("#") else f"#{name}" for name in names)
+            tags += property_tags(field.value)
     return list(dict.fromkeys(tags))
+
+
+def property_tags(value: Value) -> Iterator[str]:
+    """Yield the tags of a property that holds some, with their `#`."""
+    for name in split_texts(value, _SEPARATORS.split):
+        yield name if name.startswith("#") else f"#{name}"
 
 
 def _all_tags(page: NotePage) -> list[Value]:

@@ -260,7 +260,7 @@ class _Execution:
             values.insert(0, _identify)
         cells = []
         first_errors: list[str] = []  # of each row that has one
-        for row in page.cut(rows):
+        for row in page.cut(rows, _identify_row):
             errors: list[str] = []
             cells.append([self._cell(value, row, errors) for value in values])
             first_errors += errors[:1]
@@ -302,7 +302,7 @@ class _Execution:
         columns = Column("date", named.name), Column("link", self.run.settings.id_column)
         link = compile_node(FieldAccess(FILE_NAME, "link"))
         cells = []
-        for row, value in page.cut(dated):
+        for row, value in page.cut(dated, lambda pair: _identify_row(pair[0])):
             cells.append([make_cell(value, self.run), self._cell(link, row, [])])
             self.run.budget.end_row(kept=True)
         return QueryAnswer(columns, cells, len(dated), kind="calendar")
@@ -335,6 +335,14 @@ def _conjuncts(node: Node) -> list[Node]:
     if isinstance(node, Binary) and node.operator == "&":
         return [*_conjuncts(node.left), *_conjuncts(node.right)]
     return [node]
+
+
+def _identify_row(row: Scope) -> object:
+    """Return what a row is known by on the next page: its note, or the text of its group."""
+    fields = row.row
+    while isinstance(fields, ExtendedRecord):
+        fields = fields.below
+    return fields.path if isinstance(fields, NotePage) else repr(fields.identity)
 
 
 def _identify(row: Scope) -> Value:

@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from obsidian_mcp.core.calendar import iso
 from obsidian_mcp.core.dataview import literals, query_syntax
 from obsidian_mcp.core.dataview.characters import canonical_name
-from obsidian_mcp.core.dataview.pages import QueryRun, exact_tags
+from obsidian_mcp.core.dataview.pages import QueryRun, property_tags
 from obsidian_mcp.core.dataview.records import IdentifiedRow
 from obsidian_mcp.core.expressions.dates import Date, from_milliseconds
 from obsidian_mcp.core.expressions.values import ExpressionError, Value
@@ -46,9 +46,12 @@ def find_paths(source: query_syntax.QuerySource, run: QueryRun) -> dict[str, Non
         case query_syntax.FromTag(tag):
             below = f"{tag.lower()}/"
             return dict.fromkeys(
-                path
-                for path in run.page_paths
-                if any(f"{own.lower()}/".startswith(below) for own in exact_tags(run, path))
+                run.vault.tagged_paths(
+                    tag,
+                    lambda value: any(
+                        f"{own.lower()}/".startswith(below) for own in property_tags(value)
+                    ),
+                )
             )
         case query_syntax.FromLink(path, outgoing):
             linked = _find_linked(path, run, outgoing=outgoing)

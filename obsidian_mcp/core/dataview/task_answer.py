@@ -36,7 +36,7 @@ def task_answer(
     answer_rows: list[_AnswerRow] = []
     groups = _groups(rows, grouped_by, answer_rows, run)
     cells = []
-    for row in page.cut(answer_rows):
+    for row in page.cut(answer_rows, lambda row: (row.item.path, row.item.item.line)):
         cells.append(_cells(row, run))
         run.budget.end_row(kept=True)
     return QueryAnswer(COLUMNS, cells, len(answer_rows), kind="task", groups=groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from obsidian_mcp.core.dataview.note_data import ListItemData
@@ -29,6 +29,13 @@ class DataviewVault(VaultView, Protocol):
         """Return the paths of the notes below a folder, or of all, in order.
 
         Those are among them that the app excludes from its search.
+        """
+
+    def tagged_paths(self, tag: str, property_has: Callable[[Value], bool]) -> Sequence[str]:
+        """Return the notes that have a tag, or one nested below it, by path.
+
+        It is in their text, or in a property with the key `tags` or `tag` of whose value
+        `property_has` says so. `tag` begins with `#`.
         """
 
     def field_keys(self) -> Collection[str]:
@@ -63,6 +70,10 @@ class DataviewVault(VaultView, Protocol):
 
         None where it cannot be read as text.
         """
+
+
+TAG_KEYS = ("tags", "tag")
+"""Keys of properties that hold tags."""
 
 
 def is_page(path: str) -> bool:

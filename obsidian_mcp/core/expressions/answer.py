@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.javascript_number import LEAST_EXPONENTIAL
+from obsidian_mcp.core.text.page_order import continue_order
 
 from .budget import ITEM_UNITS
 from .values import ExpressionError, Value, check_depth
@@ -33,9 +34,13 @@ class Page(NamedTuple):
     limit: int | None = None
     offset: int = 0
 
-    def cut(self, rows: Sequence[T]) -> Sequence[T]:
-        """Return the rows of the page."""
-        return rows[self.offset : None if self.limit is None else self.offset + self.limit]
+    def cut(self, rows: Sequence[T], key: Callable[[T], object]) -> Sequence[T]:
+        """Return the rows of the page, in the order in which the pages began (TOOL-41).
+
+        `key` is what a row is known by.
+        """
+        arranged, start = continue_order(rows, self.offset, key)
+        return arranged[start : None if self.limit is None else start + self.limit]
 
 
 class Column(NamedTuple):

@@ -10,12 +10,16 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
+from obsidian_mcp.core.text.call import may_go_on
+
 from .evaluate import Context, Evaluate, Scope
 from .javascript import slice_bounds
 from .values import ExpressionError, Value
 
 T = TypeVar("T")
 
+ROWS_BETWEEN_LOOKS = 256
+"""Rows that are filtered between two looks at the time."""
 ROW_ITEMS = 8
 """List items that take as much memory as one more row."""
 
@@ -43,10 +47,17 @@ class KeyedRows(NamedTuple):
 def filter_rows(
     rows: Iterable[Scope], passes: Callable[[Scope], bool], context: Context, step: str
 ) -> list[Scope]:
-    """Return the rows that pass, in order (EXPR-51)."""
+    """Return the rows that pass, in order (EXPR-51); those of the first rows if time runs out
+    (EXPR-56)."""
     passing = []
     end_row = context.budget.end_row
-    for row in rows:
+    for count, row in enumerate(rows):
+        if not count % ROWS_BETWEEN_LOOKS and not may_go_on():
+            context.problems.note(
+                f"Time ran out: {step} looked at the first {count} rows only, and the answer has "
+                "none of the others. Ask for a folder, a tag or the value of a property."
+            )
+            break
         does_pass = False
         try:
             does_pass = passes(row)

@@ -7,7 +7,7 @@ keeps it for the query.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, Protocol
 
 from .values import File, Value
@@ -33,8 +33,14 @@ class VaultView(Protocol):
     Links may lead to excluded files; `files` does not list them.
     """
 
-    def files(self) -> Sequence[File]:
-        """Return every file that is neither hidden nor excluded, by path."""
+    def files(self, among: Collection[str] | None = None) -> Sequence[File]:
+        """Return every file that is neither hidden nor excluded, by path.
+
+        With `among` only these: a query reads no others then.
+        """
+
+    def count_files(self) -> int:
+        """Return how many files there are, hidden and excluded ones among them."""
 
     def created_ns(self, path: str) -> int:
         """Return when a file was created, in nanoseconds since 1970, UTC."""
@@ -53,6 +59,15 @@ class VaultView(Protocol):
 
         Values are as the YAML has them, numbers as floats; nobody changes one.
         """
+
+    def files_by_value(self, name: str) -> Iterable[tuple[Value, Collection[str]]]:
+        """Return every different value of a property as in `column`, and the notes that have it.
+
+        A note may be with several: those of names that differ in case.
+        """
+
+    def tagged_files(self, tags: Sequence[str]) -> Collection[str]:
+        """Return the files that have one of these tags, or one nested below it."""
 
     def properties(self, path: str) -> Mapping[str, Value]:
         """Return all properties of a note as its YAML has them, in the order written."""

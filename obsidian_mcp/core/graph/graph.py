@@ -6,8 +6,7 @@ Links are resolved when they are asked for, because the answer depends on which 
 
 from __future__ import annotations
 
-import threading
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache, partial
 from operator import itemgetter
@@ -16,17 +15,18 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, Facts, LinkFact
 from obsidian_mcp.core.index.freshness import Answer
-from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import FileNumbers, Rows
+from obsidian_mcp.core.index.link_rows import LinkRow
+from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.call import checkpoint, limit_call
+from obsidian_mcp.core.text.call import checkpoint, limit_call, may_go_on
 from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_note, name_key
 from obsidian_mcp.errors import AppError
 
 from . import results
+from .around import Neighbourhood, build_neighbourhood, find_way, read_links_around, spread
 from .indexed_vault import Moment
-from .link_graph import LinkGraph, Neighbourhood, build_neighbourhood, spread, target_of, update
+from .link_graph import LinkGraph, missing_name, target_of
 from .long_files import may_hold
 from .metadata import Metadata
 from .questions import T, ask_indexer, ask_whole_index
@@ -48,18 +48,6 @@ class Graph(Metadata):
     Files that the user hides are left out of everything that the app's graph view, tags view and
     properties view show, and kept in links and backlinks.
     """
-
-    def __init__(
-        self,
-        indexer: Indexer,
-        files: FileNumbers,
-        hides: Callable[[], Callable[[str], bool]] = lambda: lambda _: False,
-        inline_fields: Callable[[], bool] = lambda: False,
-        read: Callable[[FileEntry], bytes] | None = None,
-    ) -> None:
-        super().__init__(indexer, files, hides, inline_fields, read)
-        self._lock = threading.Lock()
-        self._links: LinkGraph | None = None
 
     # -- one file
     # ----------------------------------------------------------------------------------------------
@@ -154,55 +142,95 @@ class Graph(Metadata):
     @ask_whole_index
     def link_maps(self, rows: Rows) -> results.LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""
-        links = self._link_graph(rows)
-        sources = [path for path in sorted(links.paths) if is_indexable(path)]
+        links = dict(self._link_graph(rows).every_outgoing())
+        sources = sorted(entry.path for entry in self._catalog if is_indexable(entry.path))
         return results.LinkMaps(
-            {path: dict(links.resolved.get(path, {})) for path in sources},
-            {path: dict(links.unresolved.get(path, {})) for path in sources},
+            {path: links[path].resolved if path in links else {} for path in sources},
+            {path: links[path].missing if path in links else {} for path in sources},
         )
 
     @ask_whole_index
     def unresolved_links(self, rows: Rows) -> tuple[results.Unresolved, ...]:
         """Return the names that links lead to and no file has, by name; links in hidden files do
         not count."""
-        names: dict[str, dict[VaultPath, int]] = defaultdict(dict)
+        names: dict[str, Counter[VaultPath]] = defaultdict(Counter)
         hidden = self._hides()
-        for source, targets in self._link_graph(rows).unresolved.items():
-            if targets and not hidden(source):
-                for name, count in targets.items():
-                    names[name][source] = count
+        for source, row in self._link_graph(rows).missing_links():
+            if not hidden(source):
+                names[missing_name(row.path)][source] += 1
         by_name = sorted(names.items(), key=lambda item: (name_key(item[0]), item[0]))
         return tuple(
             results.Unresolved(name, dict(sorted(sources.items()))) for name, sources in by_name
         )
 
-    @ask_whole_index
-    def broken_links(self, rows: Rows) -> tuple[results.Reference, ...]:
+    def broken_links(self) -> Answer[tuple[results.Reference, ...]]:
         """Return the links that lead to no file, or to a part that their note lacks (LINK-50).
 
         They come by source and order in it, the same link of a line once; links in hidden files do
         not count.
         """
+        unchecked: list[str] = []
+
+        def find(rows: Rows) -> tuple[results.Reference, ...]:
+            unchecked.clear()
+            state = self._state(rows)
+            references = self._kept.get("broken", state, lambda: self._find_broken(rows, unchecked))
+            if unchecked:
+                self._kept.forget("broken")
+            return references
+
+        answer = self._indexer.ask(find, of_all=True)
+        return answer._replace(remainder=" ".join(unchecked))
+
+    def _find_broken(self, rows: Rows, unchecked: list[str]) -> tuple[results.Reference, ...]:
+        links, hidden = self._link_graph(rows), self._hides()
+        missing = [
+            (source, row.file, row.n) for source, row in links.missing_links() if not hidden(source)
+        ]
+        lacking = {
+            (row.file, row.n): target
+            for source, row, target in self._links_to_missing_parts(rows, links, unchecked)
+            if not hidden(source)
+        }
+        paths = self._files.numbered_files(rows).paths
+        places = sorted([*missing, *((paths[file], file, n) for file, n in lacking)])
+        references: dict[object, results.Reference] = {}
+        facts = rows.link_rows.facts((file, n) for _, file, n in places)
+        for (source, *place), (_, link) in zip(places, facts, strict=True):
+            references[source, link.at, link.line, link.original] = results.Reference(
+                source, lacking.get((place[0], place[1])), link
+            )
+        return tuple(references.values())
+
+    def _links_to_missing_parts(
+        self, rows: Rows, links: LinkGraph, unchecked: list[str]
+    ) -> Iterator[tuple[VaultPath, LinkRow, VaultPath]]:
+        """Yield the links to a part that their note lacks, with source and target.
+
+        Where time runs out, `unchecked` gets a sentence about the others.
+        """
         from .note_parts import MOST_NOTES
 
-        hidden = self._hides()
         parts_of = lru_cache(MOST_NOTES)(partial(self._parts_of, rows))
+        paths = self._files.numbered_files(rows).paths
 
         @cache
         def has_part(target: VaultPath, subpath: str) -> bool:
-            parts = parts_of(target) if subpath else None
+            parts = parts_of(target)
             return parts is None or parts.has(subpath)
 
-        references: dict[object, results.Reference] = {}
-        for source, link in self._keep_existing(
-            rows.links_to_check(self._link_graph(rows).unresolved)
-        ):
-            target = self._target(source, link)
-            if (target is None or not has_part(target, link.subpath)) and not hidden(source):
-                references[source, link.at, link.line, link.original] = results.Reference(
-                    source, target, link
+        for count, (row, subpath) in enumerate(rows.link_rows.to_parts()):
+            if not may_go_on():
+                unchecked.append(
+                    f"Time ran out: of the links to headings and blocks {count} were checked."
                 )
-        return tuple(references.values())
+                return
+            source = paths.get(row.file)
+            if source is None:
+                continue
+            target = links.target(source, row.path, is_card=row.is_card)
+            if target is not None and not has_part(target, subpath):
+                yield source, row, target
 
     def _parts_of(self, rows: Rows, path: VaultPath) -> NoteParts | None:
         """Return the parts of a note that links may name; None for a file whose parts only other
@@ -218,23 +246,20 @@ class Graph(Metadata):
     @ask_whole_index
     def orphans(self, rows: Rows, *, attachments: bool = False) -> tuple[VaultPath, ...]:
         """Return the notes that no other file links to; with `attachments` every such file."""
-        incoming = self._link_graph(rows).incoming
-        return tuple(
-            path
-            for path in self._visible_paths()
-            if (attachments or is_note(path)) and not (incoming.get(path, set()) - {path})
+        unlinked = self._kept.get(
+            "unlinked",
+            self._state(rows),
+            lambda: self._sort_visible(self._link_graph(rows).find_unlinked()),
         )
+        return unlinked if attachments else tuple(filter(is_note, unlinked))
 
     @ask_whole_index
     def dead_ends(self, rows: Rows) -> tuple[VaultPath, ...]:
         """Return the notes without a link to another file."""
-        links = self._link_graph(rows)
-        return tuple(
-            path
-            for path in self._visible_paths()
-            if is_note(path)
-            and not (links.resolved.get(path, {}).keys() - {path})
-            and not links.unresolved.get(path)
+        return self._kept.get(
+            "dead ends",
+            self._state(rows),
+            lambda: self._sort_visible(filter(is_note, self._link_graph(rows).linking_nowhere())),
         )
 
     @ask_indexer
@@ -245,7 +270,7 @@ class Graph(Metadata):
 
         Hidden files are left out, and no path leads over them, as in the app's graph view.
         """
-        reached = spread(self._link_graph(rows), path, depth, None, self._hides())
+        reached = spread(self._link_graph(rows), path, depth, self._hides())
         return tuple(
             results.Neighbour(near, distance, via)
             for near, (distance, via) in sorted(
@@ -266,9 +291,9 @@ class Graph(Metadata):
             }
 
         links = self._link_graph(rows)
-        reached = spread(links, path, depth, None, self._hides())
+        reached = spread(links, path, depth, self._hides())
         return build_neighbourhood(
-            links,
+            read_links_around(links, reached),
             {file: distance for file, (distance, _) in reached.items()},
             depth,
             limit,
@@ -279,13 +304,7 @@ class Graph(Metadata):
     def shortest_path(self, rows: Rows, start: VaultPath, end: VaultPath) -> tuple[VaultPath, ...]:
         """Return a shortest path over links in either direction, both ends included; empty when
         there is none."""
-        reached = spread(self._link_graph(rows), start, len(self._catalog) + 1, end, self._hides())
-        if end not in reached:
-            return ()
-        path = [end]
-        while path[-1] != start:
-            path.append(reached[path[-1]][1])
-        return tuple(reversed(path))
+        return find_way(self._link_graph(rows), start, end, self._hides())
 
     def evaluate(self, query: Callable[[Moment], T]) -> Answer[T]:
         """Return what a query over all files gives at one moment of the index.
@@ -335,14 +354,12 @@ class Graph(Metadata):
         return question((path, text) for path, text in texts if is_note(path) and not hidden(path))
 
     def _target(self, source: VaultPath, link: LinkFact) -> VaultPath | None:
-        return target_of(self._catalog, source, (link.path, link.kind == "card"))
+        return target_of(self._catalog, source, link.path, is_card=link.kind == "card")
 
     def _link_graph(self, rows: Rows) -> LinkGraph:
-        """Return all links resolved; they are kept between questions."""
-        with self._lock:
-            self._links = update(self._links, rows, self._catalog)
-            return self._links
+        """Return the links of these rows."""
+        return LinkGraph(rows, self._files.numbered_files(rows), self._catalog)
 
-    def _visible_paths(self) -> list[VaultPath]:
+    def _sort_visible(self, paths: Iterable[VaultPath]) -> tuple[VaultPath, ...]:
         hidden = self._hides()
-        return sorted(entry.path for entry in self._catalog if not hidden(entry.path))
+        return tuple(sorted(path for path in paths if not hidden(path)))

@@ -9,16 +9,19 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property, partial
 
 from obsidian_mcp.core.dataview.note_data import ItemLink, LineLink, ListItemData, read_items
-from obsidian_mcp.core.dataview.vault_view import RawField, is_page
+from obsidian_mcp.core.dataview.vault_view import TAG_KEYS, RawField, is_page
+from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.rows import ListSource
 from obsidian_mcp.core.note.links import show_target
+from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .indexed_vault import SINGLE_FILES, IndexColumn, IndexedVault, Moment
+from .indexed_vault import WHOLE_PART, IndexedVault, Moment
+from .read_ahead import FileOrder, IndexColumn
 
 SCOPE = 2000
-"""Notes of a FROM up to which their rows alone are read; for more, whole columns are."""
+"""Notes of a FROM up to which a field is read of these alone."""
 SINGLE_KEYS = 32
 """Keys of which the fields are read one by one; for more, those of all keys are read at once."""
 _AFTER_PROPERTIES = 1_000_000
@@ -40,6 +43,7 @@ class IndexedNotes(IndexedVault):
     ) -> None:
         super().__init__(moment, created_ns)
         self._read_text = read_text
+        self._reads_whole_fields = False
         self._bookmarks = cache(bookmarks)
         self._field_keys = cache(moment.rows.field_keys)
         self._keyed_columns: dict[str, IndexColumn[_Placed]] = {}
@@ -47,9 +51,9 @@ class IndexedNotes(IndexedVault):
         self._known_fields: dict[tuple[str, str], RawField] = {}
 
     def expect(self, paths: Sequence[str]) -> None:
-        is_little = len(paths) <= SCOPE
-        self._scope = self._rows.numbers_of(paths) if is_little else {}
-        self._single_files = SINGLE_FILES if is_little else 0
+        self.order = FileOrder(paths)
+        is_most = len(paths) * WHOLE_PART >= len(self._catalog)
+        self._reads_whole_fields = len(paths) > SCOPE and is_most
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
         paths: Iterable[str] = self._catalog.entries_by_path()
@@ -58,28 +62,39 @@ class IndexedNotes(IndexedVault):
             paths = [path for path in paths if path.startswith(below)]
         return sorted(path for path in paths if is_page(path) and path not in self._unindexed)
 
+    def tagged_paths(self, tag: str, property_has: Callable[[Value], bool]) -> Sequence[str]:
+        sets, numbers = self._rows.file_sets, set[int]()
+        numbers |= sets.find_tagged(tags.key(tag), in_text=True)
+        for key in TAG_KEYS:
+            for value, files in sets.group_by_value("properties", key):
+                if property_has(value):
+                    numbers.update(files)
+        paths = self.paths
+        some = {paths[number] for number in numbers if number in paths}
+        return sorted(path for path in some if is_page(path) and path not in self._unindexed)
+
     def field_keys(self) -> Collection[str]:
         return self._field_keys()
 
     def fields(self, path: str) -> Sequence[RawField]:
-        return [field for _, field in self.cells(self._all_fields, path)]
+        return [field for _, field in self._all_fields.cells(path, self.order)]
 
     def fields_of_key(self, path: str, key: str) -> Sequence[_Placed]:
         columns = self._keyed_columns
         if key not in columns:
             if len(columns) >= SINGLE_KEYS:
                 return self._keyed_fields(path).get(key, ())
-            columns[key] = IndexColumn(partial(self._read_fields, key))
-        return self.cells(columns[key], path)
+            columns[key] = self.column_of(partial(self._read_fields, key))
+        return columns[key].cells(path, self.order)
 
     def _group_by_key(self, path: str) -> Mapping[str, Sequence[_Placed]]:
         by_key: dict[str, list[_Placed]] = {}
-        for placed in self.cells(self._all_fields, path):
+        for placed in self._all_fields.cells(path, self.order):
             by_key.setdefault(placed[1].key.lower(), []).append(placed)
         return by_key
 
     def field_column(self, key: str) -> Iterator[tuple[RawField, list[str]]]:
-        if self._single_files:
+        if not self._reads_whole_fields:
             return
         groups = [
             (RawField(key, json.loads(text), inline=False), numbers)
@@ -104,7 +119,7 @@ class IndexedNotes(IndexedVault):
         return read_stored_items(source) if source is not None else ()
 
     def text_tags(self, path: str) -> Sequence[str]:
-        return self.cells(self._text_tags, path)
+        return self._text_tags.cells(path, self.order)
 
     def bookmarked_paths(self) -> frozenset[str]:
         return self._bookmarks()
@@ -115,22 +130,22 @@ class IndexedNotes(IndexedVault):
 
     @cached_property
     def _text_tags(self) -> IndexColumn[str]:
-        def read_tags(files: Collection[int] | None) -> Iterator[tuple[int, str]]:
+        def read_tags(files: Collection[int]) -> Iterator[tuple[int, str]]:
             return (
                 (file, tag)
                 for file, _, tag in self._rows.column("tags", "tag", files=files, where="at = ''")
             )
 
-        return IndexColumn(read_tags)
+        return self.column_of(read_tags)
 
     @cached_property
     def _all_fields(self) -> IndexColumn[_Placed]:
-        return IndexColumn(partial(self._read_fields, None))
+        return self.column_of(partial(self._read_fields, None))
 
     def _read_fields(
-        self, key: str | None, files: Collection[int] | None
+        self, key: str | None, files: Collection[int]
     ) -> Iterator[tuple[int, _Placed]]:
-        """Yield file number and field of some files or all; the properties of a file come first."""
+        """Yield file number and field of some files; the properties of a file come first."""
         known_fields = self._known_fields
         for number, place, name, text in self._rows.column("properties", "name, value", key, files):
             if (name, text) not in known_fields:

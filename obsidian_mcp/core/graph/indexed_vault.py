@@ -6,22 +6,22 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from obsidian_mcp.core.expressions.values import File, Value
+from obsidian_mcp.core.expressions.values import File, Value, from_json
 from obsidian_mcp.core.expressions.vault_view import LinkPlace, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.links.resolve import resolve
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.tags import key as tag_key
 
 from .link_graph import LinkGraph
+from .read_ahead import FileOrder, IndexColumn
 
-SINGLE_FILES = 32
-"""Files of which a column is read one by one; for more, all that the index has of that kind is read
-at once."""
+WHOLE_PART = 4
+"""One note of so many in a query, and a property is read of all notes at once."""
 
 T = TypeVar("T")
 
@@ -47,15 +47,24 @@ class Moment(NamedTuple):
     """Files that are in no result: what they lack is not known."""
 
 
-class IndexColumn(Generic[T]):
-    """What the index has of one kind, by path, as far as it was asked for."""
+class NarrowColumn(Mapping[str, Value]):
+    """A column of a query that is about a small part of the vault: read where it is asked for."""
 
-    def __init__(self, read: Callable[[Collection[int] | None], Iterable[tuple[int, T]]]) -> None:
-        """`read` returns number and cell of files with some numbers, or of all, those of one file
-        in their order."""
-        self.read = read
-        self.cells: dict[str, list[T]] = {}
-        self.is_whole = False
+    def __init__(self, vault: IndexedVault, name: str) -> None:
+        self._vault = vault
+        self._column = vault.property_column(name)
+
+    def __getitem__(self, path: str) -> Value:
+        values = self._column.cells(path, self._vault.order)
+        if not values:
+            raise KeyError(path)
+        return values[0]
+
+    def __iter__(self) -> Iterator[str]:
+        return (path for path in self._vault.paths.values() if path in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class IndexedVault:
@@ -74,26 +83,33 @@ class IndexedVault:
         ) = moment
         self._link_graph = cache(link_graph)
         self._created_ns = created_ns
-        self._columns: dict[str, dict[str, Value]] = {}
+        self._columns: dict[str, Mapping[str, Value]] = {}
         self._decoded: dict[str, Value] = {}
         """Values by their JSON: most values of a property stand in many notes. Nobody changes a
         value."""
-        self._scope: Mapping[str, int] = {}
-        """The files that the query is going to read, by path."""
-        self._single_files = SINGLE_FILES
-        self._singles: dict[str, Mapping[str, int]] = {}
+        self.order = FileOrder()
+        self._numbers: dict[str, int] = {}
+        """The numbers of the files that were read."""
+        self._is_narrow = False
+        """Whether the query is about a small part of the vault."""
 
-    def files(self) -> Sequence[File]:
-        hides = self._hides
-        entries = sorted(self._catalog.entries_by_path().values())
+    def files(self, among: Collection[str] | None = None) -> Sequence[File]:
+        hides, unindexed = self._hides, self._unindexed
+        if among is None:
+            entries = sorted(self._catalog.entries_by_path().values())
+        else:
+            entries = [entry for path in sorted(among) if (entry := self._catalog.get(path))]
+            self._is_narrow = len(entries) * WHOLE_PART < len(self._catalog)
         visible_files = [
-            File(path, size, modified) for path, _, size, modified in entries if not hides(path)
+            File(path, size, modified)
+            for path, _, size, modified in entries
+            if not hides(path) and path not in unindexed
         ]
-        return (
-            [file for file in visible_files if file.path not in self._unindexed]
-            if self._unindexed
-            else visible_files
-        )
+        self.order = FileOrder([file.path for file in visible_files])
+        return visible_files
+
+    def count_files(self) -> int:
+        return len(self._catalog)
 
     def file(self, path: str) -> File | None:
         entry = self._catalog.get(path)
@@ -109,26 +125,49 @@ class IndexedVault:
     def column(self, name: str) -> Mapping[str, Value]:
         """Of two names in one note that differ in case, the first counts."""
         if name not in self._columns:
-            rows, paths = reversed(list(self._rows.column("properties", "value", name))), self.paths
-            self._columns[name] = {
-                path: self._value(text) for number, _, text in rows if (path := paths.get(number))
-            }
+            self._columns[name] = (
+                NarrowColumn(self, name) if self._is_narrow else self._whole_column(name)
+            )
         return self._columns[name]
 
+    def _whole_column(self, name: str) -> Mapping[str, Value]:
+        rows, paths = reversed(list(self._rows.column("properties", "value", name))), self.paths
+        return {path: self._value(text) for number, _, text in rows if (path := paths.get(number))}
+
+    def property_column(self, name: str) -> IndexColumn[Value]:
+        """Return the values of one property, the first of each file first."""
+        return self.column_of(
+            lambda files: (
+                (number, self._value(text))
+                for number, _, text in self._rows.column("properties", "value", name, files)
+            )
+        )
+
+    def files_by_value(self, name: str) -> Iterator[tuple[Value, Collection[str]]]:
+        paths = self.paths
+        for value, numbers in self._rows.file_sets.group_by_value("properties", name):
+            yield from_json(value), [paths[number] for number in numbers if number in paths]
+
+    def tagged_files(self, tags: Sequence[str]) -> Collection[str]:
+        keys = {tag_key(tag) for tag in tags}
+        numbers = {number for tag in keys for number in self._rows.file_sets.find_tagged(tag)}
+        return [self.paths[number] for number in numbers if number in self.paths]
+
     def properties(self, path: str) -> Mapping[str, Value]:
-        return dict(self.cells(self._properties, path))
+        return dict(self._properties.cells(path, self.order))
 
     def tags(self, path: str) -> Sequence[str]:
-        return self.cells(self._tags, path)
+        return self._tags.cells(path, self.order)
 
     def links(self, path: str) -> Sequence[WrittenLink]:
-        return self.cells(self._links, path)
+        return self._links.cells(path, self.order)
 
     def targets(self, path: str) -> Collection[str]:
-        return self._link_graph().resolved.get(VaultPath(path), ())
+        (outgoing,) = self._outgoing.cells(path, self.order) or ((),)
+        return outgoing
 
     def backlinks(self, path: str) -> Sequence[str]:
-        return sorted(self._link_graph().incoming.get(VaultPath(path), ()))
+        return sorted(self._incoming.cells(path, self.order))
 
     def _value(self, text: str) -> Value:
         decoded = self._decoded
@@ -141,44 +180,26 @@ class IndexedVault:
         """The files that are in the vault, by the numbers of their rows."""
         return self._paths_in_vault()
 
-    def cells(self, column: IndexColumn[T], path: str) -> Sequence[T]:
-        """Return the cells of one file: read at once of the files that the query is going to read,
-        one by one of a few others, and of all files where more are asked for (EXPR-41)."""
-        own_cells = column.cells.get(path)
-        if own_cells is not None or column.is_whole:
-            return own_cells or ()
-        numbers = self._scope if path in self._scope else self._singles.get(path)
-        if numbers is None and len(self._singles) < self._single_files:
-            numbers = self._singles[path] = self._rows.numbers_of([path])
-        column.is_whole = numbers is None
-        column.cells = (
-            {}
-            if numbers is None
-            else {**column.cells, path: [], **{known: [] for known in numbers}}
-        )
-        paths = (
-            self.paths if numbers is None else {number: known for known, number in numbers.items()}
-        )
-        for number, cell in column.read(None if numbers is None else paths.keys()):
-            if (known := paths.get(number)) is not None:
-                column.cells.setdefault(known, []).append(cell)
-        return column.cells.get(path, ())
+    def column_of(
+        self, read: Callable[[Collection[int]], Iterable[tuple[int, T]]]
+    ) -> IndexColumn[T]:
+        """Return a column of the rows of files; `read` returns number and cell of files with some
+        numbers."""
+        return IndexColumn(read, self._rows.numbers_of, self._numbers)
 
     @cached_property
     def _properties(self) -> IndexColumn[tuple[str, Value]]:
-        def read_properties(
-            files: Collection[int] | None,
-        ) -> Iterator[tuple[int, tuple[str, Value]]]:
+        def read_properties(files: Collection[int]) -> Iterator[tuple[int, tuple[str, Value]]]:
             for number, _, name, text in self._rows.column(
                 "properties", "name, value", files=files
             ):
                 yield number, (name, self._value(text))
 
-        return IndexColumn(read_properties)
+        return self.column_of(read_properties)
 
     @cached_property
     def _tags(self) -> IndexColumn[str]:
-        return IndexColumn(
+        return self.column_of(
             lambda files: (
                 (file, tag) for file, _, tag in self._rows.column("tags", "tag", files=files)
             )
@@ -186,9 +207,25 @@ class IndexedVault:
 
     @cached_property
     def _links(self) -> IndexColumn[WrittenLink]:
-        def read_links(files: Collection[int] | None) -> Iterator[tuple[int, WrittenLink]]:
+        def read_links(files: Collection[int]) -> Iterator[tuple[int, WrittenLink]]:
             for row in self._rows.column("links", "path, subpath, display, kind", files=files):
                 number, _, path, subpath, display, kind = row
                 yield number, WrittenLink(path, subpath, display, _PLACES[kind])
 
-        return IndexColumn(read_links)
+        return self.column_of(read_links)
+
+    @cached_property
+    def _outgoing(self) -> IndexColumn[Collection[str]]:
+        def read_targets(paths: Sequence[str]) -> Iterator[tuple[str, Collection[str]]]:
+            for path, outgoing in self._link_graph().links_out(paths).items():
+                yield path, outgoing.resolved
+
+        return IndexColumn(read_targets)
+
+    @cached_property
+    def _incoming(self) -> IndexColumn[str]:
+        def read_sources(paths: Sequence[str]) -> Iterator[tuple[str, str]]:
+            for path, sources in self._link_graph().links_in(paths).items():
+                yield from ((path, source) for source in sources)
+
+        return IndexColumn(read_sources)

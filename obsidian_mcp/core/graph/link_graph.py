@@ -1,213 +1,188 @@
-"""All links of a vault, resolved (semantics 1.4), and those around one file (specs/views.md
-VIEW-20)."""
+"""The links of a vault, resolved as far as a question needs it (semantics 1.4, INDEX-52).
+
+Nothing is kept of all links: a vault of 300 000 notes has millions. Most questions are answered by
+the keys of links and files (`core/index/link_rows.py`); what a link means is worked out only where
+keys do not tell.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 from obsidian_mcp.core.files.catalog import Catalog
-from obsidian_mcp.core.index.rows import Rows, Stamp, Target
+from obsidian_mcp.core.index.link_rows import LinkRow, LinkRows
+from obsidian_mcp.core.index.rows import NumberedFiles, Rows
 from obsidian_mcp.core.links.resolve import clean, keys_of, resolve
-from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, parent
+from obsidian_mcp.core.text.call import check_each, checkpoint
+from obsidian_mcp.core.text.text import to_printable
+from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, parent
+
+MOST_REMEMBERED = 50_000
+"""Links whose meaning is remembered while one question is answered."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What the links of one file lead to."""
+
+    resolved: dict[VaultPath, int]
+    """Target -> how many links, in the order of the file."""
+    missing: dict[str, int]
+    """Name without subpath and `.md`, as written -> how many links."""
+
+
 class LinkGraph:
-    """All links, for one state of the rows and of the catalog. Files without links are not in the
-    maps."""
+    """All links of one moment of the index; good for one question, in one thread."""
 
-    stamp: Stamp
-    generation: int
-    """Of the catalog."""
-    paths: frozenset[VaultPath]
-    """Every file of the vault."""
-    resolved: Mapping[VaultPath, Mapping[VaultPath, int]]
-    """Source -> target -> how many links."""
-    unresolved: Mapping[VaultPath, Mapping[str, int]]
-    """Source -> name without subpath and `.md`, as written -> how many links."""
+    def __init__(self, rows: Rows, files: NumberedFiles, catalog: Catalog) -> None:
+        self._links: LinkRows = rows.link_rows
+        self._numbers_of = rows.numbers_of
+        self._files = files
+        self._catalog = catalog
+        self._known_targets: dict[tuple[str, str, bool], VaultPath | None] = {}
+
+    # -- some files
+    # ----------------------------------------------------------------------------------------------
+
+    def links_out(self, paths: Collection[str]) -> dict[str, Outgoing]:
+        """Return what the links of some files lead to; files without links are left out."""
+        numbers = self._numbers_of([*paths]).values()
+        by_file: dict[str, Outgoing] = {}
+        for source, row in self._with_sources(self._links.from_files(numbers)):
+            self._add(by_file.setdefault(source, Outgoing({}, {})), source, row)
+        return by_file
+
+    def links_in(self, paths: Collection[str]) -> dict[str, set[VaultPath]]:
+        """Return the files with links to some files, by target; files without are left out."""
+        sought = {*paths}
+        keys = {to_printable(key) for path in sought for key in keys_of(path)}
+        sources: dict[str, set[VaultPath]] = {}
+        for source, row in self._with_sources(self._links.with_keys(keys)):
+            target = self.target(source, row.path, is_card=row.is_card)
+            if target is not None and target in sought:
+                sources.setdefault(target, set()).add(source)
+        own = self._numbers_of([*sought]).values()
+        for source, row in self._with_sources(self._links.without_name(own)):
+            if not clean(row.path):  # such a link leads to its own file
+                sources.setdefault(source, set()).add(source)
+        return sources
+
+    # -- all files
+    # ----------------------------------------------------------------------------------------------
+
+    def every_outgoing(self) -> Iterator[tuple[VaultPath, Outgoing]]:
+        """Yield every file that has links, with what they lead to."""
+        for file, links in self._links.from_all():
+            checkpoint()
+            if (source := self._files.paths.get(file)) is not None:
+                outgoing = Outgoing({}, {})
+                for row in links:
+                    self._add(outgoing, source, row)
+                yield source, outgoing
+
+    def find_unlinked(self) -> set[VaultPath]:
+        """Return the files, notes and others, that no other file links to."""
+        placed_keys, reached = set(), set()
+        for source, row in self._doubtful_links():
+            placed_keys.add(row.key)
+            target = self.target(source, row.path, is_card=row.is_card)
+            if target is not None and target != source:
+                reached.add(target)
+        of_shared_names = self._links.files_with(self._shared_keys)
+        unsure = self._links.files_with(placed_keys) | of_shared_names
+        plainly = self._links.named_plainly(unsure - of_shared_names)
+        doubtful = [*self._paths_of(unsure - plainly), *self._files.others]
+        unlinked = {path for path in doubtful if path not in reached}
+        unlinked.update(self._paths_of(self._links.never_named() - unsure))
+        return unlinked
+
+    def linking_nowhere(self) -> set[VaultPath]:
+        """Return the files with rows that have no link to another file or to a name of none."""
+        numbers = self._links.linking_nowhere() | self._links.odd_files().keys()
+        linking = {
+            row.file
+            for source, row in self._with_sources(self._links.from_files(numbers))
+            if self.target(source, row.path, is_card=row.is_card) != source
+        }
+        return set(self._paths_of(numbers - linking))
+
+    def missing_links(self) -> Iterator[tuple[VaultPath, LinkRow]]:
+        """Yield the links that lead to no file, each with its source, in no order."""
+        missing_keys = {*self._links.missing_keys()} - self._shared_keys
+        yield from self._with_sources(self._links.with_keys(missing_keys))
+        for source, row in self._doubtful_links():
+            if row.key not in missing_keys and (
+                self.target(source, row.path, is_card=row.is_card) is None
+            ):
+                yield source, row
+
+    def _doubtful_links(self) -> Iterator[tuple[VaultPath, LinkRow]]:
+        """Yield the links whose key does not tell which file they mean, with their sources."""
+        shared = self._shared_keys
+        for source, row in self._with_sources(self._links.placed_links()):
+            if row.key not in shared:
+                yield source, row
+        yield from self._with_sources(self._links.with_keys(shared))
 
     @cached_property
-    def incoming(self) -> Mapping[VaultPath, set[VaultPath]]:
-        """Target -> sources."""
-        sources_by_target: dict[VaultPath, set[VaultPath]] = {}
-        for source, targets in self.resolved.items():
-            for target in targets:
-                sources_by_target.setdefault(target, set()).add(source)
-        return sources_by_target
+    def _shared_keys(self) -> set[str]:
+        """The keys of links that must be resolved.
 
-
-@dataclass(frozen=True, slots=True)
-class GraphNode:
-    """A file, or a name that links lead to and no file has."""
-
-    path: str
-    kind: Literal["note", "file", "missing"]
-    links_in: int
-    """Files that link to it."""
-    links_out: int
-    """Files and names it links to."""
-
-
-@dataclass(frozen=True, slots=True)
-class Neighbourhood:
-    """`nodes` begin with the centre; `edges` lead from the position of a file to that of what it
-    links to."""
-
-    nodes: tuple[GraphNode, ...]
-    edges: tuple[tuple[int, int, Literal["link", "embed"]], ...]
-    left_out: int
-    """Nodes within the distance that are not among them."""
-
-
-def update(graph: LinkGraph | None, rows: Rows, catalog: Catalog) -> LinkGraph:
-    """Return the graph of these rows and files; of an older one, only links that a change may
-    affect are resolved."""
-    stamp, generation = rows.stamp, catalog.generation
-    if graph is not None and graph.stamp == stamp and graph.generation == generation:
-        return graph
-    paths = frozenset(entry.path for entry in catalog)
-    if graph is None or graph.stamp.identity != stamp.identity:
-        return _with_links(LinkGraph(stamp, generation, paths, {}, {}), (), rows.targets(), catalog)
-    moved = paths ^ graph.paths
-    affected = moved | rows.sources_of({key for path in moved for key in keys_of(path)})
-    affected = affected.union(rows.changed_since(graph.stamp.generation).values())
-    current = replace(graph, stamp=stamp, generation=generation, paths=paths)
-    return _with_links(current, affected, rows.targets(affected), catalog)
-
-
-def target_of(catalog: Catalog, source: VaultPath, target: Target) -> VaultPath | None:
-    """Return the file that a link leads to, None when there is none."""
-    path, is_card = target
-    return catalog.path_at(path) if is_card else resolve(catalog, source, path)
-
-
-def spread(
-    links: LinkGraph,
-    start: VaultPath,
-    depth: int,
-    end: VaultPath | None,
-    hidden: Callable[[str], bool],
-) -> dict[VaultPath, tuple[int, VaultPath]]:
-    """Distance and predecessor of every file within `depth` links, until `end` is found, not over
-    hidden ones."""
-    reached = {start: (0, start)}
-    ring = [start]
-    for distance in range(1, depth + 1):
-        following = []
-        for here in ring:
-            checkpoint()
-            for there in sorted({*links.resolved.get(here, ()), *links.incoming.get(here, ())}):
-                if there not in reached and (there == end or not hidden(there)):
-                    reached[there] = (distance, here)
-                    following.append(there)
-        ring = sorted(following)
-        if not ring or end in reached:
-            break
-    return reached
-
-
-def build_neighbourhood(
-    links: LinkGraph,
-    distances: Mapping[VaultPath, int],
-    depth: int,
-    limit: int,
-    embedded: Callable[[VaultPath], Collection[VaultPath | None]],
-) -> Neighbourhood:
-    """Return the nearest files, of those as near the most linked, up to `limit` nodes in all.
-
-    `distances` are those of the files within `depth` links of a centre, which is the one at 0.
-    `embedded` gives the files that a file embeds.
-    """
-    missing: dict[str, set[VaultPath]] = {}
-    for path, distance in distances.items():
-        if distance < depth:
-            for name in links.unresolved.get(path, ()):
-                missing.setdefault(name, set()).add(path)
-    files = [(distance, _file(links, path)) for path, distance in distances.items()]
-    names = [
-        (
-            1 + min(distances[source] for source in sources),
-            GraphNode(name, "missing", len(sources), 0),
+        Several files have them, or one that is no note with `.md`; or a file without rows, or with
+        rows and gone, has them, or a link of a file that is gone.
+        """
+        others = (
+            *self._links.odd_files().values(),
+            *self._files.others,
+            *self._files.gone.values(),
         )
-        for name, sources in missing.items()
-    ]
-    ranked = sorted(
-        [*files, *names],
-        key=lambda pair: (pair[0], -pair[1].links_in - pair[1].links_out, pair[1].path),
-    )
-    nodes = tuple(node for _, node in ranked[:limit])
-    return Neighbourhood(nodes, _edges(links, nodes, embedded), len(ranked) - len(nodes))
+        keys = {to_printable(key) for path in others for key in keys_of(path)}
+        keys.update(row.key for row in self._links.from_files(self._files.gone))
+        return keys | self._links.shared_keys()
+
+    # -- one link
+    # ----------------------------------------------------------------------------------------------
+
+    def target(self, source: VaultPath, path: str, *, is_card: bool) -> VaultPath | None:
+        """Return the file that a link leads to, None when there is none."""
+        place = (parent(source), path, is_card)  # a link means the same in all files of a folder
+        if place in self._known_targets and path:
+            return self._known_targets[place]
+        target = target_of(self._catalog, source, path, is_card=is_card)
+        if clean(path) and len(self._known_targets) < MOST_REMEMBERED:
+            self._known_targets[place] = target
+        return target
+
+    def _add(self, outgoing: Outgoing, source: VaultPath, row: LinkRow) -> None:
+        """Count one link among those of its file."""
+        target = self.target(source, row.path, is_card=row.is_card)
+        if target is not None:
+            outgoing.resolved[target] = outgoing.resolved.get(target, 0) + 1
+        else:
+            name = missing_name(row.path)
+            outgoing.missing[name] = outgoing.missing.get(name, 0) + 1
+
+    def _with_sources(self, rows: Iterable[LinkRow]) -> Iterator[tuple[VaultPath, LinkRow]]:
+        """Yield links with the paths of the files that have them, without files that are gone."""
+        paths = self._files.paths
+        for row in check_each(rows):
+            if (source := paths.get(row.file)) is not None:
+                yield source, row
+
+    def _paths_of(self, numbers: Iterable[int]) -> Iterator[VaultPath]:
+        paths = self._files.paths
+        return (paths[number] for number in numbers if number in paths)
 
 
-def _file(links: LinkGraph, path: VaultPath) -> GraphNode:
-    outgoing: Collection[object] = links.resolved.get(path, ())
-    named: Collection[object] = links.unresolved.get(path, ())
-    incoming: Collection[object] = links.incoming.get(path, ())
-    return GraphNode(
-        path, "note" if is_note(path) else "file", len(incoming), len(outgoing) + len(named)
-    )
+def missing_name(linkpath: str) -> str:
+    """Return the name of a link that no file has, as the app writes it."""
+    return clean(linkpath).removesuffix(NOTE_EXTENSION)
 
 
-def _edges(
-    links: LinkGraph,
-    nodes: tuple[GraphNode, ...],
-    embedded: Callable[[VaultPath], Collection[VaultPath | None]],
-) -> tuple[tuple[int, int, Literal["link", "embed"]], ...]:
-    files = {
-        VaultPath(node.path): place for place, node in enumerate(nodes) if node.kind != "missing"
-    }
-    names = {node.path: place for place, node in enumerate(nodes) if node.kind == "missing"}
-    edges: list[tuple[int, int, Literal["link", "embed"]]] = []
-    for path, place in files.items():
-        targets = [target for target in links.resolved.get(path, ()) if target in files]
-        embeds = embedded(path) if targets else ()
-        edges += [
-            (place, files[target], "embed" if target in embeds else "link") for target in targets
-        ]
-        edges += [
-            (place, names[name], "link") for name in links.unresolved.get(path, ()) if name in names
-        ]
-    return tuple(edges)
-
-
-def _with_links(
-    graph: LinkGraph,
-    removed: Iterable[VaultPath],
-    added: Iterable[tuple[VaultPath, list[Target]]],
-    catalog: Catalog,
-) -> LinkGraph:
-    """Return the graph without the links of some sources, and with these links of sources."""
-    resolved, unresolved = dict(graph.resolved), dict(graph.unresolved)
-    for source in removed:
-        resolved.pop(source, None)
-        unresolved.pop(source, None)
-    known: dict[tuple[str, Target], VaultPath | None] = {}
-    for source, targets in added:
-        if source not in graph.paths:
-            continue
-        checkpoint()
-        folder = parent(source)
-        paths: dict[VaultPath, int] = {}
-        names: dict[str, int] = {}
-        for target in targets:
-            name = clean(target[0])
-            if not name:
-                path: VaultPath | None = source
-            elif (folder, target) in known:  # a link means the same in all files of a folder
-                path = known[folder, target]
-            else:
-                path = known[folder, target] = target_of(catalog, source, target)
-            if path is not None:
-                paths[path] = paths.get(path, 0) + 1
-            else:
-                name = name.removesuffix(NOTE_EXTENSION)
-                names[name] = names.get(name, 0) + 1
-        if paths:
-            resolved[source] = paths
-        if names:
-            unresolved[source] = names
-    return replace(graph, resolved=resolved, unresolved=unresolved)
+def target_of(
+    catalog: Catalog, source: VaultPath, linkpath: str, *, is_card: bool
+) -> VaultPath | None:
+    """Return the file that a link leads to, None when there is none."""
+    return catalog.path_at(linkpath) if is_card else resolve(catalog, source, linkpath)

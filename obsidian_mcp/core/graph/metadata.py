@@ -6,17 +6,17 @@ The app's rules are in semantics 3.4.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
-from itertools import chain, groupby
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import groupby
 from operator import itemgetter
 
 from obsidian_mcp.core.index.facts import TaskFact
 from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
 from obsidian_mcp.core.text import tags
-from obsidian_mcp.core.text.vault_path import VaultPath, is_note, name_key
+from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 
 from . import results
-from .questions import Questions, ask_indexer
+from .questions import Questions, T, ask_indexer
 
 
 class Metadata(Questions):
@@ -31,9 +31,13 @@ class Metadata(Questions):
 
         A tag counts for every tag above it, too.
         """
-        hidden = self._hides()
-        visible_files = self._numbers(rows, lambda path: is_note(path) and not hidden(path))
-        return results.tag_uses(rows.column("tags", "tag"), visible_files)
+        return self._kept.get(
+            "tags",
+            self._state(rows),
+            lambda: results.tag_uses(
+                rows.file_sets.group_by_tag(), self._invisible_files(rows, notes_only=True)
+            ),
+        )
 
     @ask_indexer
     def files_with_tag(self, rows: Rows, tag: str) -> tuple[results.TaggedFile, ...]:
@@ -55,9 +59,13 @@ class Metadata(Questions):
         The inline fields of Dataview are among them, where the vault has them.
         """
         tables = self._property_tables() if inline_fields else PROPERTIES
-        hidden = self._hides()
-        cells = chain.from_iterable(rows.column(table, "key, name, type") for table in tables)
-        return results.property_uses(cells, self._numbers(rows, lambda path: not hidden(path)))
+        return self._kept.get(
+            "properties",
+            (self._state(rows), tables),
+            lambda: results.property_uses(
+                rows.file_sets.group_by_property(tables), self._invisible_files(rows)
+            ),
+        )
 
     @ask_indexer
     def with_property(self, rows: Rows, name: str) -> tuple[results.PropertyValue, ...]:
@@ -80,14 +88,20 @@ class Metadata(Questions):
 
     @ask_indexer
     def tasks(
-        self, rows: Rows, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
-    ) -> list[tuple[VaultPath, TaskFact]]:
-        """Return the checkboxes of notes with a day in a range, but those with some marks.
+        self,
+        rows: Rows,
+        read: Callable[[Iterable[tuple[VaultPath, TaskFact]]], list[T]],
+        days: tuple[str, str] | None = None,
+        without_marks: Collection[str] = (),
+    ) -> list[T]:
+        """Return what `read` makes of the checkboxes of notes with a day in a range, but those with
+        some marks.
 
-        Days are written `YYYY-MM-DD`. Every checkbox that may have an id or depend on one is among
-        them, and so are some others (TASK-130).
+        A vault may have millions: `read` takes what it needs from them, one after the other, by
+        file. It may be called again. Days are written `YYYY-MM-DD`. Every checkbox that may have an
+        id or depend on one is among them, and so are some others (TASK-130).
         """
-        return list(self._keep_existing(rows.tasks(days, without_marks)))
+        return read(self._keep_existing(rows.tasks(days, without_marks)))
 
     @ask_indexer
     def warnings(self, rows: Rows) -> dict[VaultPath, tuple[str, ...]]:

@@ -15,8 +15,10 @@ from obsidian_mcp.core.index.facts import Facts
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers, Rows
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import AppError, NoteNotFound, OperationTimeout
+
+from .kept_answers import KeptAnswers
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -67,6 +69,7 @@ class Questions:
         self._hides = hides
         self._inline_fields = inline_fields
         self._read = read or indexer.read
+        self._kept = KeptAnswers()
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything that is known of one file; None for no note or canvas.
@@ -104,9 +107,22 @@ class Questions:
         hidden = self._hides()
         return ((path, fact) for path, fact in self._keep_existing(located) if not hidden(path))
 
-    def _numbers(self, rows: Rows, is_wanted: Callable[[VaultPath], bool]) -> Collection[int]:
+    def _invisible_files(self, rows: Rows, *, notes_only: bool = False) -> Collection[int]:
+        """Return the numbers of files with rows that do not count: mostly there are none.
+
+        They are gone or hidden, or with `notes_only` no notes.
+        """
+        hidden, files = self._hides(), self._files.numbered_files(rows)
         return {
-            number
-            for number, path in self._files.numbered_files(rows).paths.items()
-            if is_wanted(path)
+            *files.gone,
+            *(
+                number
+                for number, path in files.paths.items()
+                if hidden(path) or (notes_only and not is_note(path))
+            ),
         }
+
+    def _state(self, rows: Rows) -> object:
+        """Return what an answer from these rows depends on: a value that equals it while nothing
+        has changed."""
+        return rows.stamp, self._catalog.generation, self._hides()

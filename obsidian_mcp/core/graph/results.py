@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.facts import BODY_LIMIT, LinkFact, TagFact
+from obsidian_mcp.core.index.file_sets import PropertyFiles
 from obsidian_mcp.core.text import tags
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.fit import mark_excerpt
@@ -103,18 +106,18 @@ class LinkMaps:
 
 
 def tag_uses(
-    occurrences: Iterable[tuple[int, int, str]], visible_files: Collection[int]
+    files_by_tag: Iterable[tuple[str, Sequence[int]]], invisible_files: Collection[int]
 ) -> tuple[TagUse, ...]:
-    """Return every tag of the `visible_files`, by name, from a column; it counts for every tag
-    above it."""
-    files_of: dict[str, list[int]] = defaultdict(list)
-    for file, _, tag in occurrences:
-        if file in visible_files:
-            files_of[tag].append(file)
+    """Return every tag, by name, from the file of each occurrence of every spelling.
+
+    An occurrence counts for every tag above it, too; those in `invisible_files` do not count.
+    """
     written: dict[str, Counter[str]] = defaultdict(Counter)
     files: dict[str, set[int]] = defaultdict(set)
-    for tag, numbers in files_of.items():
-        for above in tags.ancestry(tag):
+    for tag, occurrences in files_by_tag:
+        checkpoint()
+        numbers = _leave_out(occurrences, invisible_files)
+        for above in tags.ancestry(tag) if numbers else ():
             written[tags.key(above)][above] += len(numbers)
             files[tags.key(above)].update(numbers)
     return tuple(
@@ -129,26 +132,28 @@ def tag_uses(
 
 
 def property_uses(
-    occurrences: Iterable[tuple[int, int, str, str, str]], visible_files: Collection[int]
+    spellings: Iterable[PropertyFiles], invisible_files: Collection[int]
 ) -> tuple[PropertyUse, ...]:
-    """Return every property of the `visible_files`, by name, from a column of key, name and
-    type."""
-    names: dict[str, Counter[str]] = defaultdict(Counter)
-    types: dict[str, Counter[str]] = defaultdict(Counter)
-    files: dict[str, set[int]] = defaultdict(set)
-    for file, _, key, name, kind in occurrences:
-        if file in visible_files:
-            names[key][name] += 1
-            types[key][kind] += 1
-            files[key].add(file)
-    return tuple(
-        PropertyUse(
-            _most_used(names[key]),
-            len(files[key]),
-            dict(sorted(types[key].items(), key=lambda item: (-item[1], item[0]))),
-        )
-        for key in sorted(names)
-    )
+    """Return every property, by name, from the files of every spelling and type, by key."""
+    uses = []
+    for key, same_key in groupby(spellings, key=attrgetter("key")):
+        checkpoint()
+        names, types, files = Counter[str](), Counter[str](), set[int]()
+        for spelling in same_key:
+            numbers = _leave_out(spelling.files, invisible_files)
+            names[spelling.name] += len(numbers)
+            types[spelling.type] += len(numbers)
+            files.update(numbers)
+        if files:
+            ordered = sorted((+types).items(), key=lambda item: (-item[1], item[0]))
+            uses.append((key, PropertyUse(_most_used(names), len(files), dict(ordered))))
+    return tuple(use for _, use in sorted(uses, key=itemgetter(0)))
+
+
+def _leave_out(files: Sequence[int], invisible_files: Collection[int]) -> Sequence[int]:
+    if not invisible_files:
+        return files
+    return [file for file in files if file not in invisible_files]
 
 
 def _most_used(written: Counter[str]) -> str:

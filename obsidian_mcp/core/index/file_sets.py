@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from .columns import IN_LIST
 from .database import Connection
@@ -22,14 +23,25 @@ class FileTasks(NamedTuple):
     lines: str
 
 
+@dataclass(frozen=True, slots=True)
+class PropertyFiles:
+    """The files of one spelling and type of a property, once for each occurrence."""
+
+    key: str
+    name: str
+    type: str
+    files: list[int]
+
+
 class FileSets(NamedTuple):
     """Sets of files in one consistent view. They may hold files that are hidden or gone."""
 
     connection: Connection
 
-    def find_tagged(self, key: str) -> set[int]:
-        """Return the files with a tag or one nested below it."""
-        return self._files("tags WHERE key = ? OR key > ? AND key < ?", key, f"{key}/", f"{key}0")
+    def find_tagged(self, key: str, *, in_text: bool = False) -> set[int]:
+        """Return the files with a tag or one nested below it; `in_text`: not in properties."""
+        where = "(key = ? OR key > ? AND key < ?)" + (" AND at = ''" if in_text else "")
+        return self._files(f"tags WHERE {where}", key, f"{key}/", f"{key}0")
 
     def with_key(self, table: str, key: str) -> set[int]:
         """Return the files with a row of this key in a table of `rows.TABLES`."""
@@ -46,11 +58,27 @@ class FileSets(NamedTuple):
             yield key
             (key,) = self.connection.execute(f"{sql} WHERE key > ?", (key,)).fetchone()
 
-    def group_by_value(self, table: str, key: str) -> Iterator[tuple[object, list[int]]]:
+    def group_by_value(self, table: str, key: str) -> Iterator[tuple[Any, list[int]]]:
         """Yield every different value of a property, and the files that have it."""
         sql = f"SELECT value, group_concat(file) FROM {table} WHERE key = ? GROUP BY value"
         for value, files in self.connection.execute(sql, (key,)):
             yield json.loads(value), json.loads(f"[{files}]")
+
+    def group_by_tag(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield every different tag as it is written, and the file of each of its occurrences."""
+        sql = "SELECT tag, group_concat(file) FROM tags GROUP BY tag"
+        for tag, files in self.connection.execute(sql):
+            yield tag, json.loads(f"[{files}]")
+
+    def group_by_property(self, tables: Sequence[str]) -> Iterator[PropertyFiles]:
+        """Yield the files of every different name and type of a property, by key; see
+        `rows.WITH_INLINE_FIELDS`."""
+        sql = " UNION ALL ".join(f"SELECT key, name, type, file FROM {table}" for table in tables)
+        grouped = self.connection.execute(
+            f"SELECT key, name, type, group_concat(file) FROM ({sql}) GROUP BY key, name, type"
+        )
+        for key, name, kind, files in grouped:
+            yield PropertyFiles(key, name, kind, json.loads(f"[{files}]"))
 
     def tasks(self, *, is_todo: bool | None = None) -> Iterator[FileTasks]:
         """Yield the tasks of each file that has some: all, those to do, or the others."""

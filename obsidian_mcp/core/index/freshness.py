@@ -89,11 +89,13 @@ class Answer(NamedTuple, Generic[T]):
     cut: tuple[VaultPath, ...] = ()
     """Files that are too long to be indexed whole: what comes late in them is in no answer
     (INDEX-51)."""
+    remainder: str = ""
+    """A sentence about what was not looked at for want of time (INDEX-53)."""
 
     @property
     def notice(self) -> str | None:
         """A sentence or two for the answer; None where it is complete."""
-        notices = (self.freshness.notice, describe_cut(self.cut))
+        notices = (self.freshness.notice, describe_cut(self.cut), self.remainder)
         return " ".join(filter(None, notices)) or None
 
 

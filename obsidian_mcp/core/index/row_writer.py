@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.links.resolve import keys_of
+from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
@@ -100,11 +102,12 @@ class RowWriter:
             self._connection.execute(sql, (*stat, *stored_cells, file))
         else:
             sql = (
-                "INSERT INTO files (path, disk, size, mtime_ns, digest, warnings, changed) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO files (path, key, disk, size, mtime_ns, digest, warnings, changed) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             )
+            key = to_printable(keys_of(entry.path)[0])
             file = self._connection.execute(
-                sql, (to_stored_path(entry.path), *stat, *stored_cells)
+                sql, (to_stored_path(entry.path), key, *stat, *stored_cells)
             ).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]

@@ -9,11 +9,11 @@ import json
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -33,6 +33,7 @@ from .facts import (
 )
 from .file_sets import FileSets
 from .full_text import FullText
+from .link_rows import LinkRows
 from .texts import Texts
 
 TABLES: Mapping[str, type[NamedTuple]] = {
@@ -50,9 +51,6 @@ PROPERTIES = ("properties",)
 WITH_INLINE_FIELDS = (*PROPERTIES, "inline_fields")
 """Tables with key, name, type and JSON value of the properties of notes, without and with inline
 fields."""
-
-Target = tuple[str, bool]
-"""A link's path, and whether it is the path of a card, which is no link text."""
 
 
 class Stamp(NamedTuple):
@@ -98,6 +96,11 @@ class Rows(NamedTuple):
         """Sets of files by their tags, properties, tasks and times in this view."""
         return FileSets(self.connection)
 
+    @property
+    def link_rows(self) -> LinkRows:
+        """The links of all files in this view."""
+        return LinkRows(self.connection)
+
     def facts(self, path: VaultPath) -> Facts | None:
         """Return everything stored of one file, None when nothing is."""
         file_row = self.connection.execute(
@@ -121,14 +124,6 @@ class Rows(NamedTuple):
         """Return the links of one file in their order."""
         return [link for _, link in self._select("links", "files.path = ?", [to_stored_path(path)])]
 
-    def links_to_check(self, sources: Iterable[VaultPath]) -> list[tuple[VaultPath, LinkFact]]:
-        """Return the links of some files, and every link to a part of a file.
-
-        They come by path and order in the file.
-        """
-        source_paths = json.dumps([to_stored_path(path) for path in sources])
-        return self._select("links", f"t.subpath != '' OR files.path {IN_LIST}", [source_paths])
-
     def text(self, path: VaultPath) -> str:
         """Return the text of a file in which searches look; empty where it has no rows."""
         return self.texts.read_text(path) or ""
@@ -141,25 +136,6 @@ class Rows(NamedTuple):
         return self._select(
             "links", f"t.key {IN_LIST}", [json.dumps([to_printable(key) for key in keys])]
         )
-
-    def targets(
-        self, paths: Iterable[VaultPath] | None = None
-    ) -> Iterator[tuple[VaultPath, list[Target]]]:
-        """Yield the files that have links, with the targets of their links in order.
-
-        `paths`: only of these.
-        """
-        sql = (
-            "SELECT files.path, t.path, t.kind = 'card' FROM links t JOIN files ON files.id = "
-            "t.file"
-        )
-        values: list[str] = []
-        if paths is not None:
-            sql += f" WHERE files.path {IN_LIST}"
-            values = [json.dumps([to_stored_path(path) for path in paths])]
-        rows = self.connection.execute(f"{sql} ORDER BY t.file, t.n", values)
-        for path, group in groupby(rows, key=itemgetter(0)):
-            yield to_path(path), [(target, bool(card)) for _, target, card in group]
 
     def sources_of(self, keys: Iterable[str]) -> set[VaultPath]:
         """Return the files that hold a link with one of these keys."""
@@ -283,24 +259,29 @@ class Rows(NamedTuple):
 
     def tasks(
         self, days: tuple[str, str] | None = None, without_marks: Collection[str] = ()
-    ) -> list[tuple[VaultPath, TaskFact]]:
-        """Return the tasks with a day in a range in their line, but those with one of these marks.
+    ) -> Iterator[tuple[VaultPath, TaskFact]]:
+        """Yield the tasks with a day in a range in their line, but those with one of these marks.
 
         Every task that may have an id, or depend on one, is among them: who waits for whom is known
         only from all.
         """
         columns = ", ".join(f"t.{column}" for column in TaskFact._fields)
         sql = f"SELECT files.path, {columns} FROM tasks t"
-        conditions = [f"t.mark NOT {IN_LIST}"]
-        values = [json.dumps(list(without_marks))]
-        if days is not None:
-            conditions.append("t.first_day <= ? AND t.last_day >= ?")
-            values += [days[1], days[0]]
-        rows = self.connection.execute(
-            f"{sql} JOIN files ON files.id = t.file WHERE t.linked OR ({' AND '.join(conditions)})",
-            values,
-        )
-        return [(to_path(path), TaskFact(*cells)) for path, *cells in rows]
+        join = "JOIN files ON files.id = t.file"
+        marks = json.dumps(list(without_marks))
+        if days is None:
+            rows = self.connection.execute(
+                f"{sql} {join} WHERE t.linked OR t.mark NOT {IN_LIST}", [marks]
+            )
+        else:  # two statements in one: each has an index of its own
+            rows = self.connection.execute(
+                f"{sql} JOIN (SELECT file, n FROM tasks INDEXED BY tasks_linked WHERE linked UNION "
+                "SELECT file, n FROM tasks INDEXED BY tasks_by_day "
+                f"WHERE last_day > '' AND last_day >= ? AND first_day <= ? AND mark NOT {IN_LIST})"
+                f" USING (file, n) {join} ORDER BY t.file, t.n",
+                [*days, marks],
+            )
+        return ((to_path(path), TaskFact(*cells)) for path, *cells in rows)
 
     def digests(self) -> list[tuple[VaultPath, bytes]]:
         """Return the digest of the content of every file that was read."""
@@ -339,6 +320,8 @@ class NumberedFiles(NamedTuple):
     """Those that are in the vault."""
     gone: Mapping[int, VaultPath]
     """Those that are not there any more."""
+    others: Collection[VaultPath] = ()
+    """Files of the vault without rows."""
 
 
 class FileNumbers:
@@ -387,7 +370,19 @@ class FileNumbers:
                     if (entry := there.get(path))
                 }
                 known_files = NumberedFiles(
-                    paths, {number: files[number] for number in files.keys() - paths.keys()}
+                    paths,
+                    {number: files[number] for number in files.keys() - paths.keys()},
+                    _without_rows(there.values(), paths),
                 )
             self._known = (rows.stamp, generation, known_files)
             return known_files
+
+
+def _without_rows(
+    entries: Collection[FileEntry], paths: Mapping[int, VaultPath]
+) -> tuple[VaultPath, ...]:
+    """Return the paths of the files that are not among those with rows; mostly there are none."""
+    if len(entries) == len(paths):
+        return ()
+    listed = set(paths.values())
+    return tuple(entry.path for entry in entries if entry.path not in listed)

@@ -7,15 +7,15 @@ import zlib
 from obsidian_mcp import __version__
 from obsidian_mcp.core.text import analysis
 
-from . import deflation, facts, search_document
+from . import deflation, facts, link_rows, search_document
 from .rows import TABLES
 
 SCHEMA = (
     "CREATE TABLE state (identity TEXT NOT NULL, generation INTEGER NOT NULL)",
     "INSERT INTO state VALUES (lower(hex(randomblob(8))), 0)",
-    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, disk BLOB,
-    size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB, warnings TEXT NOT NULL,
-    changed INTEGER NOT NULL)""",
+    """CREATE TABLE files (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, key TEXT NOT NULL,
+    disk BLOB, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, digest BLOB,
+    warnings TEXT NOT NULL, changed INTEGER NOT NULL)""",
     *(
         f"CREATE TABLE {table} (file INTEGER NOT NULL, n INTEGER NOT NULL, "
         f"{', '.join(row._fields)},"
@@ -32,6 +32,9 @@ SCHEMA = (
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
     "CREATE INDEX properties_by_value ON properties (key, value)",
     *deflation.SCHEMA,
+    "CREATE INDEX tasks_by_day ON tasks (last_day, first_day, mark) WHERE last_day > ''",
+    "CREATE INDEX tasks_linked ON tasks (file) WHERE linked",
+    *link_rows.SCHEMA,
     *search_document.SCHEMA,
 )
 VERSION = (

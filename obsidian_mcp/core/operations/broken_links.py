@@ -35,7 +35,8 @@ def broken_links(vault: Vault) -> Answer[Sequence[Reference]]:
     """Return the vault's broken links by source and order in it; with the backend `cli`, those of
     the app."""
     answer = vault.graph.broken_links()
-    return Answer(app_answers.broken_links(vault, answer.value), answer.freshness, answer.cut)
+    references = app_answers.broken_links(vault, answer.value)
+    return Answer(references, answer.freshness, answer.cut, answer.remainder)
 
 
 def missing_part(reference: Reference) -> str:

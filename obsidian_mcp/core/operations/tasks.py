@@ -3,7 +3,7 @@ TASK-130)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import date
@@ -13,25 +13,25 @@ from operator import itemgetter
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.days import Days
-from obsidian_mcp.core.calendar.iso import calendar_day, find_days
-from obsidian_mcp.core.calendar.moment_parse import parse_moment
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import ENABLED_PLUGINS_FILE
+from obsidian_mcp.core.index.facts import TaskFact
 from obsidian_mcp.core.tasks.answer import TaskEntry, TaskPage, UpdatedTask, entry_of, page_of
 from obsidian_mcp.core.tasks.environment import Dependencies, Environment
 from obsidian_mcp.core.tasks.explanation import Explanation
+from obsidian_mcp.core.tasks.file_date import file_date
 from obsidian_mcp.core.tasks.filters import Filter
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.tasks.listing import ListRequest, list_filters
 from obsidian_mcp.core.tasks.query import TasksQuery, parse_query
-from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, TaskSettings, read_task_settings
+from obsidian_mcp.core.tasks.settings import SETTINGS_FILE, read_task_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, parse_line, read_task
-from obsidian_mcp.core.text.call import checkpoint
+from obsidian_mcp.core.text.call import check_each, checkpoint, may_go_on
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import to_printable
-from obsidian_mcp.core.text.vault_path import is_note
+from obsidian_mcp.core.text.vault_path import VaultPath, is_note
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound, NotText
 
 # what changes tasks is imported when one is changed: a list does without the parser of notes
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
 
 TOOL = "update_task"
+MOST_TASKS = 50_000
+"""Tasks that one question looks at: more would take too much memory."""
 TEMPLATES_NAMED = 3
 """Templates that an answer names whose tasks are left out."""
 
@@ -211,6 +213,8 @@ class _VaultTasks:
         self.environment = Environment(self.settings, self.today, self.dependencies)
         self._vault = vault
         self._notice: str | None = None
+        self._left_out = ""
+        """A sentence about tasks that were not looked at."""
         self._dependencies: Dependencies | None = None
         self._file_date = cache(partial(file_date, settings=self.settings, today=self.today))
 
@@ -241,12 +245,29 @@ class _VaultTasks:
                 if part.status
             )
         ]
-        answer = self._vault.graph.tasks(days, without)
-        self._notice = answer.notice
+        answer = self._vault.graph.tasks(partial(self._read_tasks, filters), days, without)
+        tasks = answer.value
+        self._notice = " ".join(filter(None, (answer.notice, self._left_out))) or None
+        self._dependencies = Dependencies.collect(
+            task for task in tasks if task.id or task.depends_on
+        )
+        return tasks
+
+    def _read_tasks(
+        self, filters: Sequence[Filter], located: Iterable[tuple[VaultPath, TaskFact]]
+    ) -> list[Task]:
+        """Return the tasks that the filters may let pass, as many as time and memory allow."""
         tasks: list[Task] = []
+        self._left_out = ""
         on_path = [part.path for part in filters if part.path is not None]
-        for path, facts in groupby(answer.value, key=itemgetter(0)):
+        for path, facts in groupby(located, key=itemgetter(0)):
             checkpoint()
+            if len(tasks) >= MOST_TASKS or not may_go_on():
+                self._left_out = (
+                    f"Only {len(tasks)} tasks were looked at, up to the note {path}: this answer "
+                    "has none of the others. Ask for a folder, a tag or days."
+                )
+                break
             is_wanted = all(matches(path) for matches in on_path)
             for _, fact in facts:
                 if is_wanted or fact.linked:
@@ -254,9 +275,6 @@ class _VaultTasks:
                     task = read_task(fact.text, place, self.settings, self._file_date(path))
                     if task is not None:
                         tasks.append(task)
-        self._dependencies = Dependencies.collect(
-            task for task in tasks if task.id or task.depends_on
-        )
         return tasks
 
     def dependencies(self) -> Dependencies:
@@ -311,12 +329,15 @@ class _VaultTasks:
 
         # another task of that name may stand in a file that is not indexed (INDEX-43)
         self._vault.indexer.complete()
-        facts = self._vault.graph.tasks().value
-        boxes = [
-            Checkbox(str(path), fact.line + 1, fact.text)
-            for path, fact in facts
-            if could_be(fact.text, wanted)
-        ]
+
+        def read_boxes(located: Iterable[tuple[VaultPath, TaskFact]]) -> list[Checkbox]:
+            return [
+                Checkbox(str(path), fact.line + 1, fact.text)
+                for path, fact in check_each(located)
+                if could_be(fact.text, wanted)
+            ]
+
+        boxes = self._vault.graph.tasks(read_boxes).value
         if len(boxes) > 1:
             from .template_texts import TemplateTexts  # loaded when it is needed
 
@@ -367,22 +388,3 @@ class _VaultTasks:
 
 
 _NOTHING = Filter(lambda _: False, Explanation(""), days=Days(date.max, date.min))
-
-
-def file_date(path: str, settings: TaskSettings, today: date) -> date | None:
-    """Return the date in the name of a note.
-
-    `today` fills in what the format of the settings leaves out, such as the year. None where the
-    name has no date, or the settings do not use it.
-    """
-    if not settings.use_filename_as_scheduled_date:
-        return None
-    folders = settings.filename_date_folders
-    if folders and not any(path.startswith(folder + "/") for folder in folders):
-        return None
-    name = path.rpartition("/")[2].rpartition(".")[0]
-    if settings.filename_date_format:
-        day = parse_moment(name, settings.filename_date_format, today=today)
-        if day is not None:
-            return day.date()
-    return calendar_day(next(find_days(name), ""))

@@ -20,6 +20,7 @@ from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.note.validity import ValidityNames
 from obsidian_mcp.core.query.nodes import QueryNode, Word, has_scope
 from obsidian_mcp.core.text.analysis import fold
+from obsidian_mcp.core.text.page_order import continue_order, has_moved
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
@@ -165,7 +166,28 @@ class FileSearch:
         elif result.ranked is None and request.ranks:
             ranked_count = self._count_ranked(len(result.files))
             result.ranked = rank(snapshot, result.plan, result.files, request.query, ranked_count)
-        return self._render(self._order(snapshot, result, textless), request)
+        return self._render(*self._arrange_pages(snapshot, result, textless))
+
+    def _arrange_pages(
+        self, snapshot: Snapshot, result: _SearchProgress, textless: list[Item]
+    ) -> tuple[FoundFiles, Request]:
+        """Return the files in the order in which the pages of the request began, and the request
+        with the place of its page in it (TOOL-41)."""
+        request, plan = self._request, result.plan
+        if snapshot.unscanned:
+            notice = " ".join(filter(None, (snapshot.notice, *dict.fromkeys(snapshot.unscanned))))
+            snapshot = snapshot._replace(notice=notice, is_whole=False)
+        files = self._order(snapshot, result, textless)
+        if request.note is not None or self._by is not None:
+            return files, request
+        is_part = request.ranks and not plan.is_wide and len(files.items) < files.total
+        if request.offset and is_part and has_moved(files.items, _path_of):
+            # What the pages before have given may be anywhere now.
+            count = len(result.files)
+            result.ranked = rank(snapshot, plan, result.files, request.query, count)
+            files = self._order(snapshot, result, textless)
+        items, start = continue_order(files.items, request.offset, _path_of)
+        return files._replace(items=items), request._replace(offset=start)
 
     def _put_current_first(self, snapshot: Snapshot, result: _SearchProgress) -> None:
         """Rank the files, if nothing did yet, with what is outdated behind (MEM-10 to 12)."""
@@ -209,6 +231,7 @@ class FileSearch:
             text_counts={},
             expression_counts={},
             flags=state.flags,
+            unscanned=[],
             notice=notice,
             is_whole=is_whole,
         )
@@ -377,6 +400,10 @@ class FileSearch:
         plan = SearchPlan((), exact=() if self._query is None else (self._query,))
         note = BY_APP if request.match == "smart" else None
         return FoundFiles(snapshot, items, len(items), order, plan, {}, note=note)
+
+
+def _path_of(item: Item) -> VaultPath:
+    return item.path
 
 
 def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.query import nodes
-from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.call import may_go_on, report_progress
 
 from .bounds import NOTHING, bounds, flagged_files, listed_only
 from .plan import SearchPlan
@@ -64,6 +64,12 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
     for count, (number, text, head) in enumerate(rows, 1):
         if not count % REPORTED_TEXTS:
             report_progress(count, len(files), "Searching")
+            if not may_go_on():
+                snapshot.unscanned.append(
+                    f"Time ran out: {count} of {len(files)} texts were searched, and what the "
+                    "others have is not in the answer. Add a word, a tag or a folder."
+                )
+                break
         if number in truncated:
             text, head = whole_text(snapshot, number), b""
         if matcher.matches(StoredDocument(snapshot, number, text, head)):

@@ -115,6 +115,8 @@ class Snapshot(NamedTuple):
     flags: dict[int, frozenset[int]]
     """Files by the bits of `search_document` that they have, as far as a search of this state
     looked them up."""
+    unscanned: list[str]
+    """Sentences about texts that were not searched for want of time."""
     notice: str | None = None
     """A sentence if some files are newer than the index (INDEX-40)."""
     is_whole: bool = True

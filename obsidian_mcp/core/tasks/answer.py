@@ -11,6 +11,7 @@ from typing import Any
 from obsidian_mcp import TYPE_CHECKING, json_codec
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.text.fit import MARK, count_fitting, cut_text
+from obsidian_mcp.core.text.page_order import page_start
 from obsidian_mcp.core.text.text import to_printable
 
 if TYPE_CHECKING:  # the tools import this module before any task is asked for
@@ -165,10 +166,10 @@ def page_of(
         entries: list[tuple[tuple[str, ...], Task]] = [((), task) for task in result.tasks]
     else:
         entries = [(group.names, task) for group in result.groups for task in group.tasks]
-    on_page = page.cut(entries)
+    on_page = page.cut(entries, lambda entry: (entry[0], entry[1].path, entry[1].place.line))
     tasks = {(task.path, task.place.line): task for _, task in on_page}
     groups = _group((names, f"{task.path}:{task.place.line}") for names, task in on_page)
-    end = page.offset + len(on_page)
+    end = page_start(page.offset) + len(on_page)
     return TaskPage(
         [entry_of(task, dependencies) for task in tasks.values()],
         total=len(result.tasks),
@@ -199,7 +200,7 @@ def shorten_page(page: TaskPage, offset: int, max_characters: int = PAGE_CHARACT
         page,
         tasks=[entries[place] for place in dict.fromkeys(place for _, place in first_places)],
         groups=None if page.groups is None else _group(first_places),
-        next_offset=offset + count,
+        next_offset=page_start(offset) + count,
     )
 
 

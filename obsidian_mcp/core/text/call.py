@@ -167,6 +167,9 @@ class CallRecord(NamedTuple):
     """Collects what a dry run would have changed (`Planned` of core/vault/planned_change.py)."""
     unchanged: list[Any] | None = None
     """Collects the operations that would write what is there already."""
+    page_order: Any = None
+    """The order of the lists of the answer (`PageOrder` of page_order.py); None for a call without
+    pages."""
     wants_all: bool = False
     """A person reads the answer on the command line: nothing is cut or paged (CLI-10)."""
 
@@ -215,6 +218,20 @@ def checkpoint() -> None:
     limit = current_call.get().limit
     if limit is not None and limit.passed:
         raise limit.error()
+
+
+SHARE_FOR_ANSWER = 0.4
+"""Part of a call's time that is left for the answer when a look at many notes is ended early."""
+
+
+def may_go_on() -> bool:
+    """Return whether a look at many notes may go on, or is to end with what it has so far.
+
+    A call that looks at everything and runs out of time would answer nothing. Its answer says what
+    was left out (`left_out`).
+    """
+    limit = current_call.get().limit
+    return limit is None or limit.remaining > limit.seconds * SHARE_FOR_ANSWER
 
 
 def check_each(items: Iterable[T]) -> Iterator[T]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from obsidian_mcp.core.dataview.query import read_query, run_query
 from obsidian_mcp.core.dataview.settings import DataviewSettings
 from obsidian_mcp.core.dataview.vault_view import RawField, is_page
 from obsidian_mcp.core.expressions.answer import Cell, Page, QueryAnswer
+from obsidian_mcp.core.expressions.values import Value
 from obsidian_mcp.core.note.query_blocks import remove_fence
 from obsidian_mcp.errors import QueryInvalid
 from tests.core.expressions.text_vault import TextVault
@@ -38,6 +39,19 @@ class NoteVault(TextVault):
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
         return [path for path in self.texts if is_page(path) and (not folder or path.startswith(f"{folder}/"))]
+
+    def tagged_paths(self, tag: str, property_has: Callable[[Value], bool]) -> Sequence[str]:
+        below = f"{tag.lower()}/"
+
+        def is_tagged(path: str) -> bool:
+            return any(f"#{own.lower()}/".startswith(below) for own in self.text_tags(path)) or any(
+                property_has(field.value)
+                for key in ("tags", "tag")
+                for _, field in self.fields_of_key(path, key)
+                if not field.inline
+            )
+
+        return [path for path in self.page_paths() if is_tagged(path)]
 
     def field_keys(self) -> set[str]:
         return {field.key.lower() for path in self.texts for field in self.fields(path)}

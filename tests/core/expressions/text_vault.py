@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from obsidian_mcp.core.expressions.values import File, Value
@@ -11,6 +11,7 @@ from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.ports import DiskFile
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note.parser import Note, parse
+from obsidian_mcp.core.text.tags import covers
 from obsidian_mcp.core.text.vault_path import is_note
 
 TIME_NS = 1_704_164_645_000_000_000
@@ -44,8 +45,17 @@ class TextVault:
             self._notes[path] = parse(self.texts[path] if is_note(path) else "")
         return self._notes[path]
 
-    def files(self) -> Sequence[File]:
-        return list(self._files.values())
+    def files(self, among: Collection[str] | None = None) -> Sequence[File]:
+        return [file for file in self._files.values() if among is None or file.path in among]
+
+    def files_by_value(self, name: str) -> Iterable[tuple[Value, Collection[str]]]:
+        return [(value, [path]) for path, value in self.column(name).items()]
+
+    def tagged_files(self, tags: Sequence[str]) -> Collection[str]:
+        return [path for path in self.texts if any(covers(tag, own) for tag in tags for own in self.tags(path))]
+
+    def count_files(self) -> int:
+        return len(self._files)
 
     def created_ns(self, _path: str) -> int:
         return TIME_NS

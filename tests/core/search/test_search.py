@@ -250,7 +250,7 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
             signals = Signals(
                 rows, vault.catalog, OutdatedFiles(DEFAULT_NAMES, "", vault.catalog, {}, {}, {}, {}, frozenset(), True)
             )
-            snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {})
+            snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {}, [])
             return bounds(snapshot, parse(query))
 
         names = {number: path[0] for number, path in vault.indexer.query(lambda rows: rows.paths()).items()}

@@ -43,7 +43,7 @@ def test_no_field_is_left_out(text: str) -> None:
 
 
 def lines_of(graph: Graph, days: tuple[str, str] | None = None, without: tuple[str, ...] = ()) -> list[int]:
-    return [fact.line for _, fact in graph.tasks(days, without).value]
+    return [fact.line for _, fact in graph.tasks(list, days, without).value]
 
 
 def test_the_index_finds_tasks_by_day_and_mark() -> None:
@@ -52,4 +52,4 @@ def test_the_index_finds_tasks_by_day_and_mark() -> None:
         assert lines_of(vault.graph) == [1, 2, 3, 4, 5]
         assert lines_of(vault.graph, ("2026-11-23", "2026-11-30")) == [1, 3, 5]
         assert lines_of(vault.graph, without=(" ",)) == [2, 3, 5]
-        assert [fact.heading for _, fact in vault.graph.tasks().value] == ["Plan"] * 5
+        assert [fact.heading for _, fact in vault.graph.tasks(list).value] == ["Plan"] * 5

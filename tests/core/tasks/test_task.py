@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.operations.tasks import file_date
 from obsidian_mcp.core.tasks.fields import DATES
+from obsidian_mcp.core.tasks.file_date import file_date
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.tasks.rule_text import write_rule
 from obsidian_mcp.core.tasks.settings import (

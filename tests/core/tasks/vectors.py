@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.core.note.parser import parse
-from obsidian_mcp.core.operations.tasks import file_date
+from obsidian_mcp.core.tasks.file_date import file_date
 from obsidian_mcp.core.tasks.settings import WITHOUT_PLUGIN, TaskSettings, parse_settings
 from obsidian_mcp.core.tasks.statements import QueryNote
 from obsidian_mcp.core.tasks.task import Task, TaskPlace, read_task
