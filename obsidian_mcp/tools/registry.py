@@ -120,9 +120,8 @@ class Tool:
         finally:
             current_call.reset(outer)
         document = isinstance(result, DocumentAnswer)
-        data = to_plain_json(
-            result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result
-        )
+        facts = result.data if isinstance(result, DocumentAnswer | PictureAnswer) else result
+        data = to_plain_json(facts)
         if not self.read_only and record.limit is not None and (late := record.limit.late_note):
             data["late"] = late
         if made and self.enveloped and not record.wants_all:

@@ -1,4 +1,4 @@
-"""A question that time runs out for answers with what it has found so far (specs/index.md INDEX-53)."""
+"""A question that time runs out for answers with what it has found so far (specs/index.md INDEX-57)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_answer_has_what_was_found_and_says_how_far_it_came(
     arguments: dict[str, Any],
     said: str,
 ) -> None:
-    """INDEX-53, EXPR-56, SEARCH-112, TASK-136"""
+    """INDEX-57, EXPR-56, SEARCH-112, TASK-136"""
     monkeypatch.setattr(rows, "ROWS_BETWEEN_LOOKS", 40)
     monkeypatch.setattr(retrieve, "REPORTED_TEXTS", 16)
     monkeypatch.setattr(module, "may_go_on", in_time_for(looks))

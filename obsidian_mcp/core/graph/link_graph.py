@@ -1,4 +1,4 @@
-"""The links of a vault, resolved as far as a question needs it (semantics 1.4, INDEX-52).
+"""The links of a vault, resolved as far as a question needs it (semantics 1.4, INDEX-56).
 
 Nothing is kept of all links: a vault of 300 000 notes has millions. Most questions are answered by
 the keys of links and files (`core/index/link_rows.py`); what a link means is worked out only where

@@ -90,7 +90,7 @@ class Answer(NamedTuple, Generic[T]):
     """Files that are too long to be indexed whole: what comes late in them is in no answer
     (INDEX-51)."""
     remainder: str = ""
-    """A sentence about what was not looked at for want of time (INDEX-53)."""
+    """A sentence about what was not looked at for want of time (INDEX-57)."""
 
     @property
     def notice(self) -> str | None:

@@ -14,11 +14,10 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.note.validity import ValidityNames
-from obsidian_mcp.core.query.nodes import QueryNode, Word, has_scope
+from obsidian_mcp.core.query.nodes import QueryNode, Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.page_order import continue_order, has_moved
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -27,7 +26,7 @@ from . import sort
 from .current_first import Currency, speaks_of_past
 from .found_files import FoundFiles
 from .groups import render_groups
-from .hits import Facet, Grouped, Hits, Request, folder_filter, request_filter
+from .hits import Facet, Grouped, Hits, Request, request_filter
 from .lexicon import Lexicon
 from .plan import SearchPlan, exact_plan
 from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
@@ -42,6 +41,7 @@ from .smart_plan import smart_plan
 from .snapshot import Snapshot
 from .state import SearchState, SearchStates
 from .unsearched import note_unsearched
+from .within import files_within, find_textless
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
@@ -155,7 +155,7 @@ class FileSearch:
                 self._add_near(snapshot, result)
         if snapshot.table.has_pdfs and may_find_pages(query):
             snapshot = self._with_unread_pdfs(snapshot, query, len(result.files))
-        textless = self._find_other_files(snapshot, query)
+        textless = find_textless(snapshot, query, self._request)
         is_exact = request.match == "exact"
         if is_exact or not result.files or result.plan.is_wide:
             snapshot = note_unsearched(snapshot, query, self._within, is_exact=is_exact)
@@ -312,22 +312,6 @@ class FileSearch:
         notice = " ".join(filter(None, (snapshot.notice, unread)))
         return snapshot._replace(notice=notice or None)
 
-    def _find_other_files(self, snapshot: Snapshot, query: QueryNode) -> list[Item]:
-        """Return files without text that a query finds; only one that names paths can find them
-        (QUERY-11, QUERY-15)."""
-        if not snapshot.table.others or not has_scope(query, "file", "path"):
-            return []
-        from obsidian_mcp.core.query.document import Document  # most searches do without
-        from obsidian_mcp.core.query.evaluate import Matcher
-
-        matcher, is_wanted = Matcher(query), request_filter(self._request)
-        return [
-            Item(entry.path, None)
-            for entry in snapshot.table.others
-            if matcher.matches(Document(normal_form(entry.path), "", "other"))
-            and is_wanted(snapshot.catalog.get(entry.path) or entry)
-        ]
-
     def _order(
         self, snapshot: Snapshot, result: _SearchProgress, textless: list[Item]
     ) -> FoundFiles:
@@ -404,22 +388,3 @@ class FileSearch:
 
 def _path_of(item: Item) -> VaultPath:
     return item.path
-
-
-def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
-    """Return the notes and canvases in the folder and times of a request; None for all (SEARCH-11,
-    SEARCH-12)."""
-    paths = snapshot.table.paths
-    files: AbstractSet[int] | None = None
-    if request.since is not None or request.until is not None:
-        changed = snapshot.rows.file_sets.changed_between(request.times)
-        files = changed & paths.keys()
-    if request.folder is not None:
-        is_inside = folder_filter(request.folder)
-        among = paths if files is None else files
-        files = {number for number in among if is_inside(paths[number])}
-    if request.note is not None:
-        number = snapshot.table.numbers.get(request.note)
-        among = paths.keys() if files is None else files
-        files = {number} & among if number is not None else set()
-    return files

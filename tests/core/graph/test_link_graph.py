@@ -1,4 +1,4 @@
-"""Questions about all links are answered as by resolving each of them (specs/index.md INDEX-52)."""
+"""Questions about all links are answered as by resolving each of them (specs/index.md INDEX-56)."""
 
 from __future__ import annotations
 
@@ -92,14 +92,14 @@ def expected(vault: MemoryVault) -> Mapping[str, object]:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_keys_tell_what_resolving_every_link_tells(seed: int) -> None:
-    """INDEX-52: names that several files share, paths, cards, and names with two keys included."""
+    """INDEX-56: names that several files share, paths, cards, and names with two keys included."""
     vault = MemoryVault(random_vault(seed))
     assert answers(vault) == expected(vault)
 
 
 @pytest.mark.parametrize("seed", range(40, 50))
 def test_keys_tell_it_after_changes_too(seed: int) -> None:
-    """INDEX-02, INDEX-52: of files that went, came or changed."""
+    """INDEX-02, INDEX-56: of files that went, came or changed."""
     texts, later = random_vault(seed), random_vault(seed + 100)
     vault = MemoryVault(texts)
     answers(vault)
