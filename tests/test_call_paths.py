@@ -105,10 +105,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     ],
 )
 def test_a_search_takes_few_calls(app: App, kind: str, query: str, match: str, calls: int) -> None:
-    """SEARCH-85, INDEX-52, TOOL-41
-
-    Of each file whose text is read, three calls and one level inflate it; the order of pages takes five.
-    """
+    """SEARCH-85, INDEX-52, TOOL-41: three calls for each text that is read, and five for the order of pages."""
     path = shortest(app, "obsidian_search", {"query": query, "match": match})
     print(f"obsidian_search {kind}: {path}")
     assert path.modules.total() <= calls, "\n".join(map(str, path.modules.most_common()))

@@ -1,5 +1,5 @@
-"""Which files the folder, the times and the note of a request leave (SEARCH-11, SEARCH-12), and those
-that only their names can find."""
+"""Which files folder, times and note of a request leave (SEARCH-11, SEARCH-12), and those that only
+their names can find."""
 
 from __future__ import annotations
 
