@@ -1,4 +1,4 @@
-"""Views are tested in a browser, where there is a package that drives it."""
+"""Views and the pages of the sign-in are tested in a browser, where there is a package that drives it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class NoBrowser(pytest.Directory):
 
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Skip the tests of the views where there is nothing to run them."""
-    if path.name != "views" or find_spec("playwright") is not None:
+    """Skip the tests in a browser where there is nothing to run them."""
+    if path.name not in ("views", "sign_in") or find_spec("playwright") is not None:
         return None
     folder: pytest.Collector = NoBrowser.from_parent(parent, path=path)
     return folder

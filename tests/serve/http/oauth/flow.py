@@ -123,12 +123,13 @@ class Browser:
 class Program:
     """A program that registers, sends the owner to the sign-in, and redeems the code."""
 
-    client: TestClient
+    client: TestClient | httpx.Client
     redirect: str = REDIRECT
     name: str = "Example App"
     client_id: str = ""
     secret: str = ""
     verifier: str = field(default_factory=lambda: secrets.token_urlsafe(40))
+    public: str = PUBLIC
 
     def register(self, **changes: Any) -> Any:
         form = {"client_name": self.name, "redirect_uris": [self.redirect], "token_endpoint_auth_method": "none"}
@@ -151,9 +152,9 @@ class Program:
             "state": "st&te",
             "code_challenge": self.challenge,
             "code_challenge_method": "S256",
-            "resource": RESOURCE,
+            "resource": f"{self.public}/mcp",
         }
-        return f"{PUBLIC}/authorize?{httpx.QueryParams(changed(values, changes))}"
+        return f"{self.public}/authorize?{httpx.QueryParams(changed(values, changes))}"
 
     def redeem(self, code: str, /, **changes: str | None) -> Any:
         values = {
@@ -162,7 +163,7 @@ class Program:
             "redirect_uri": self.redirect,
             "client_id": self.client_id,
             "code_verifier": self.verifier,
-            "resource": RESOURCE,
+            "resource": f"{self.public}/mcp",
         }
         return self.client.post("/token", data=changed(values, changes))
 
@@ -174,7 +175,7 @@ class Program:
         """Everything from the registration to the tokens; `changes` are choices of the owner."""
         if not self.client_id:
             assert self.register().status_code == 201
-        answer = Browser(self.client).allow(self.request(), **changes)
+        answer = Browser(self.client, public=self.public).allow(self.request(), **changes)
         assert answer.status_code == 303, answer.text
         tokens = self.redeem(answer_of(answer)["code"])
         assert tokens.status_code == 200, tokens.text
@@ -193,12 +194,14 @@ def answer_of(response: Any) -> dict[str, str]:
     return dict(parse_qsl(query))
 
 
-def call(client: TestClient, token: str, message: Any = LIST_TOOLS, path: str = "/mcp", **headers: str) -> Any:
+def call(
+    client: TestClient | httpx.Client, token: str, message: Any = LIST_TOOLS, path: str = "/mcp", **headers: str
+) -> Any:
     """Send a message with a token."""
     return client.post(path, json=message, headers={"authorization": f"Bearer {token}", **headers})
 
 
-def tool_names(client: TestClient, token: str) -> set[str]:
+def tool_names(client: TestClient | httpx.Client, token: str) -> set[str]:
     answer = call(client, token)
     assert answer.status_code == 200, answer.text
     return {tool["name"] for tool in answer.json()["result"]["tools"]}

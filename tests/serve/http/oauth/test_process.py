@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from obsidian_mcp.cli.main import run_command_line
-from tests.serve.http.oauth.flow import Browser, Program, answer_of, printed_code
+from tests.serve.http.oauth.flow import Browser, Program, answer_of, call, printed_code
 from tests.serve.http.oauth.test_sdk_client import free_port
 from tests.serve.serving import started
 
@@ -27,22 +27,15 @@ def test_two_commands_suffice_on_the_computer_of_the_owner(basic: Path) -> None:
         assert urls == [public]
         with httpx.Client(base_url=public, verify=False) as http:
             assert http.post("/mcp", json={}).status_code == 401
-            program = Program(http, redirect="http://localhost:4711/cb")  # type: ignore[arg-type]
+            program = Program(http, redirect="http://localhost:4711/cb", public=public)
             program.register()
             assert "Registered: Example App from 127.0.0.1" in next_line(process)
             browser = Browser(http, public=public)
-            page = browser.open(program.request(resource=f"{public}/mcp").replace("https://notes.example.com", public))
+            page = browser.open(program.request())
             code = printed_code(next_line(process))
             consent = browser.send(page, {"secret": code, "answer": "continue"})
-            tokens = program.redeem(
-                answer_of(browser.send(consent, {"answer": "allow"}))["code"], resource=f"{public}/mcp"
-            ).json()
-            listed = http.post(
-                "/mcp",
-                json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
-                headers={"authorization": f"Bearer {tokens['access_token']}"},
-            )
-            assert listed.status_code == 200
+            tokens = program.redeem(answer_of(browser.send(consent, {"answer": "allow"}))["code"]).json()
+            assert call(http, tokens["access_token"]).status_code == 200
 
 
 def test_without_a_public_address_the_server_says_who_cannot_come(

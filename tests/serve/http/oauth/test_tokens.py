@@ -38,7 +38,7 @@ def error_of(answer: Any) -> tuple[int, str]:
     return answer.status_code, answer.json()["error"]
 
 
-def is_open(client: TestClient, tokens: dict[str, Any]) -> bool:
+def is_open(client: Any, tokens: dict[str, Any]) -> bool:
     return bool(call(client, tokens["access_token"]).status_code == 200)
 
 

@@ -109,12 +109,14 @@ class AuthorizePages(Dialect):
         )
         errand = read_errand(request.query, program, self._parts.resource)
         try:
-            wish = read_request(request.query, errand, self._parts.resource, self._owner.scopes)
+            authorization = read_request(
+                request.query, errand, self._parts.resource, self._owner.scopes
+            )
         except OAuthError as error:
             # not redirected at once: whoever registers could then send people anywhere
-            text = f"{errand.app} wish in a way that this server does not take: {error}"
-            return problem_page("The app wish for something else", text, back=errand.refusal(error))
-        ticket = self._owner.office.new_ticket(to_fields(wish))
+            text = f"{errand.app} asks in a way that this server does not take: {error}"
+            return problem_page("This request is not taken", text, back=errand.refusal(error))
+        ticket = self._owner.office.new_ticket(to_fields(authorization))
         cookie = secrets.token_urlsafe(32)
         page = self._sign_in(request, ticket, cookie)
         if page.status_code < 400 or page.status_code == 429:
@@ -196,23 +198,23 @@ class AuthorizePages(Dialect):
         return await self._ask_consent(ticket.with_owner(), cookie)
 
     async def _ask_consent(self, ticket: Ticket, cookie: str, *, fault: str = "") -> Response:
-        wish = self._request_of(ticket)
+        authorization = self._request_of(ticket)
         try:
             vaults = await to_thread.run_sync(self._owner.list_vaults)
         except AppError as error:
             return problem_page("The vault cannot be opened", error.message, status=503)
         return consent_page(
-            wish.errand,
+            authorization.errand,
             self._owner.office.seal(ticket, cookie),
             vaults,
-            may_write=WRITE in wish.scopes,
+            may_write=WRITE in authorization.scopes,
             fault=fault,
         )
 
     async def _take_consent(
         self, request: HttpRequest, ticket: Ticket, cookie: str, form: dict[str, str]
     ) -> Response:
-        wish = self._request_of(ticket)
+        authorization = self._request_of(ticket)
         try:
             vaults = await to_thread.run_sync(self._owner.list_vaults)
         except AppError as error:
@@ -223,37 +225,39 @@ class AuthorizePages(Dialect):
             return await self._ask_consent(
                 ticket, cookie, fault="That folder is not there any more. Choose again."
             )
-        writes = access == "write" and WRITE in wish.scopes
-        grant = self._new_grant(wish, place, writes=writes)
+        writes = access == "write" and WRITE in authorization.scopes
+        grant = self._new_grant(authorization, place, writes=writes)
         code = self._parts.issuer.issue_code(
             grant,
-            wish.errand.redirect,
-            wish.challenge,
+            authorization.errand.redirect,
+            authorization.challenge,
             scope_text((READ, WRITE) if writes else (READ,)),
         )
         rights = "read and write" if writes else "read only"
-        log_event(f"The owner allowed {rights}, as {grant.name}", wish.errand.app, request.client)
-        return self._leave(ticket, wish.errand.address(code=code))
+        log_event(
+            f"The owner allowed {rights}, as {grant.name}", authorization.errand.app, request.client
+        )
+        return self._leave(ticket, authorization.errand.address(code=code))
 
     def _new_grant(
-        self, wish: AuthorizationRequest, place: tuple[str, str], *, writes: bool
+        self, authorization: AuthorizationRequest, place: tuple[str, str], *, writes: bool
     ) -> Grant:
         now, ledger = self._parts.clock(), self._parts.ledger
         names = {*self._owner.list_key_names(), *(grant.name for grant in ledger.grants())}
         vault, folder = place
         return Grant(
             id=secrets.token_hex(16),
-            name=choose_name(wish.errand.app, names),
-            app=wish.errand.app,
-            host=destination(wish.errand.redirect),
-            client=wish.errand.client,
+            name=choose_name(authorization.errand.app, names),
+            app=authorization.errand.app,
+            host=destination(authorization.errand.redirect),
+            client=authorization.errand.client,
             resource=self._parts.resource.address,
             vault=vault,
             folder=folder,
             is_read_only=not writes,
             created=now,
             used=now,
-            asked_less=WRITE in self._owner.scopes and WRITE not in wish.scopes,
+            asked_less=WRITE in self._owner.scopes and WRITE not in authorization.scopes,
         )
 
     def _deny(self, request: HttpRequest, ticket: Ticket) -> Response:

@@ -32,6 +32,10 @@ _POLICY: Final = (
 """Without `form-action`: Chromium applies it to every redirect behind the form, and would block the
 way back to the program."""
 
+_OWNER_FIELD: Final = (
+    '<input type="text" name="username" value="owner" autocomplete="username" hidden readonly>'
+)
+"""Nobody sees it: password managers keep a password under the name of an account."""
 MOST_FOLDERS: Final = 1_000
 """Folders of a vault that a page lists."""
 ALL_VAULTS: Final = "/"
@@ -66,6 +70,7 @@ def sign_in_page(
         ticket=ticket,
         label=label,
         help=help_text,
+        user="" if asks_code else _OWNER_FIELD,
         kind="text" if asks_code else "password",
         complete="one-time-code" if asks_code else "current-password",
         fault=_fault(fault),
@@ -137,7 +142,7 @@ def _option(value: str, text: str, *, is_chosen: bool = False) -> str:
 def _way_back(errand: Errand) -> str:
     """Return where the browser goes next, and what that means."""
     host = escape(destination(errand.redirect))
-    text = f'<p class="way">The answer goes to <strong>{host}</strong>.</p>'
+    text = f'<p class="way">The answer goes to <strong>{host}</strong></p>'
     if is_of_this_computer(errand.redirect):
         text += (
             '<p class="warning">That is a program on the device that shows this page. Any program '
