@@ -1,4 +1,4 @@
-"""Other people's programs sign in: the TypeScript SDK's clients, mcp-remote, the official suite (specs/remote.md OAUTH)."""
+"""Other people's programs sign in: clients of the TypeScript SDK, mcp-remote, the suite (specs/remote.md OAUTH)."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ PREFLIGHT: Final = {
     "access-control-allow-methods": "GET, POST, DELETE, OPTIONS",
     "access-control-allow-headers": "Content-Type, Mcp-Session-Id, Authorization, "
     "X-ObsiScripta-Api-Key, X-Api-Key, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID, "
-    "Accept",
-    "access-control-expose-headers": "Mcp-Session-Id",
+    "Accept, *",
+    "access-control-expose-headers": "WWW-Authenticate, Mcp-Session-Id",
     "vary": "Access-Control-Request-Headers",
 }
 _BY_HEADER: Final = ("x-obsiscripta-api-key", "mcp-session-id", "mcp-protocol-version")

@@ -48,6 +48,17 @@ class BearerChallenge:
             headers={"www-authenticate": header, **(_READABLE if self.has_sign_in else {})},
         )
 
+    def refuse_scope(self) -> Refusal:
+        """Return the refusal of a call for which a client has asked too little when it signed in.
+
+        It names all scopes: some clients forget what they had when they ask for more.
+        """
+        sentence = "The sign-in was for reading alone. Sign in again, and ask for writing."
+        header = self.header("insufficient_scope", sentence)
+        return Refusal(
+            Reason.FORBIDDEN, sentence, headers={"www-authenticate": header, **_READABLE}
+        )
+
 
 _WRONG: Final = ("invalid_token", "The token is unknown, has expired, or was revoked.")
 _READABLE: Final = {

@@ -126,7 +126,17 @@ def test_one_bad_address_refuses_all(client: TestClient, address: Any) -> None:
     assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri")
 
 
-@pytest.mark.parametrize("addresses", [[], None, "https://app.example/cb", {}, ["https://app.example/cb"] * 21])
+@pytest.mark.parametrize(
+    "addresses",
+    [
+        [],
+        None,
+        "https://app.example/cb",
+        {},
+        ["https://app.example/cb"] * 21,
+        ["https://app.example/" + "x" * 1_900] * 5,
+    ],
+)
 def test_a_list_of_addresses_is_needed(client: TestClient, addresses: Any) -> None:
     """OAUTH-21"""
     answer = Program(client).register(redirect_uris=addresses)

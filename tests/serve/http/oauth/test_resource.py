@@ -16,7 +16,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.errors import InvalidArguments
 from tests.conftest import app_on
 from tests.serve.http.oauth.conftest import Clock
-from tests.serve.http.oauth.flow import LIST_TOOLS, PUBLIC, RESOURCE, Browser, Program, call, signing_in
+from tests.serve.http.oauth.flow import LIST_TOOLS, PUBLIC, RESOURCE, Browser, Program, answer_of, call, signing_in
 from tests.serve.http.test_auth import REQUESTS
 
 KEY = "a-key-of-the-environment"
@@ -142,6 +142,41 @@ def test_a_wrong_token_is_called_so(client: TestClient) -> None:
     assert f'resource_metadata="{PUBLIC}/.well-known/oauth-protected-resource/mcp"' in challenge
     assert 'scope="vault:read vault:write"' in challenge
     assert challenge.isascii()
+
+
+WRITING = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "obsidian_create_note"}}
+
+
+def test_a_program_that_asked_for_too_little_is_told_to_ask_for_more(client: TestClient, program: Program) -> None:
+    """OAUTH-44: by status and by name of all scopes, in every form of the call"""
+    code = answer_of(Browser(client).allow(program.request(scope="vault:read")))["code"]
+    token = program.redeem(code).json()["access_token"]
+    for message in (WRITING, [LIST_TOOLS, WRITING]):
+        answer = call(client, token, message)
+        assert answer.status_code == 403
+        challenge = answer.headers["www-authenticate"]
+        assert challenge.startswith('Bearer error="insufficient_scope", error_description="')
+        assert 'scope="vault:read vault:write"' in challenge
+        assert "resource_metadata=" in challenge
+        assert answer.headers["access-control-allow-origin"] == "*"
+    assert call(client, token).status_code == 200
+
+
+def test_a_program_that_narrowed_its_token_itself_may_ask_for_more(client: TestClient, program: Program) -> None:
+    """OAUTH-44"""
+    tokens = program.connect(access="write")
+    narrowed = program.refresh(tokens["refresh_token"], scope="vault:read").json()
+
+    assert call(client, narrowed["access_token"], WRITING).status_code == 403
+    assert call(client, tokens["access_token"], WRITING).status_code == 200
+
+
+def test_what_the_owner_narrowed_is_an_unknown_tool(client: TestClient, token: str) -> None:
+    """OAUTH-44: asking again would not help"""
+    answer = call(client, token, WRITING)
+
+    assert answer.status_code == 200
+    assert answer.json()["error"]["code"] == -32602
 
 
 def test_static_keys_go_on_working_in_every_dialect(shared_app: App) -> None:

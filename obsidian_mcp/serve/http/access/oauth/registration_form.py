@@ -14,6 +14,8 @@ from .oauth_error import OAuthError
 from .redirects import is_redirect
 
 MOST_REDIRECTS: Final = 20
+MOST_CHARACTERS: Final = 8_000
+"""Of all redirects together: a thousand registrations are kept, and must not fill the disk."""
 METHODS: Final = ("none", "client_secret_post", "client_secret_basic")
 """How a program may prove who it is at the token endpoint."""
 GRANT_TYPES: Final = ("authorization_code", "refresh_token")
@@ -78,6 +80,8 @@ def _read_redirects(value: Any) -> tuple[str, ...]:
                 "http for localhost, 127.0.0.1 or [::1], or a scheme such as com.example.app, "
                 "without fragment, user name and wildcard."
             )
+    if sum(map(len, value)) > MOST_CHARACTERS:
+        raise _invalid_redirect(f"redirect_uris may have {MOST_CHARACTERS} characters together.")
     return tuple(value)
 
 

@@ -78,8 +78,8 @@ class SignIn:
             ProgramPages(parts),
             AuthorizePages(parts, owner),
         )
-        self.source = TokenSource(ledger, resource.address, clock)
         self.challenge = BearerChallenge(resource.metadata_address, scope_text(scopes))
+        self.source = TokenSource(ledger, resource.address, self.challenge, clock)
         self.public = settings.public
 
     def tidy(self) -> None:
