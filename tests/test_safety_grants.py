@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,8 +20,12 @@ from typing import Any, NamedTuple
 import pytest
 from starlette.testclient import TestClient
 
+from obsidian_mcp.adapters.grant_store import GrantStore
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.plugin.table import PLUGIN_TOOLS
+from obsidian_mcp.core.grants.credential import Token
+from obsidian_mcp.core.grants.grant import Grant
+from obsidian_mcp.serve.http.access.oauth.issuer import secret_digest
 from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.tools import offer
 from obsidian_mcp.tools.registry import call
@@ -28,7 +33,10 @@ from tests.conftest import app_on
 from tests.serve.http_client import http_client
 from tests.vaults import contents, write_files
 
-FOLDER, READER, RESEARCHER = (f"key of the {name}" * 2 for name in ("folder", "reader", "researcher"))
+FOLDER, READER, RESEARCHER = (f"key-of-the-{name}-" * 2 for name in ("folder", "reader", "researcher"))
+TOKEN, READING_TOKEN = "oma_of_an_app", "oma_of_an_app_that_reads"
+"""Access tokens of programs that signed in, with the limits of FOLDER and READER."""
+PUBLIC = "http://127.0.0.1:3000"
 POLICY = f"""
 [keys.phone]
 key = "{FOLDER}"
@@ -272,6 +280,7 @@ RESEARCH: dict[str, list[Call]] = {
 UNEQUAL = {
     "taken_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?"),
     "milliseconds": re.compile(r'"(?:durationMs|elapsed_ms|duration_ms)": ?[\d.]+'),
+    "nonce": re.compile(r"nonce[=-]\"?[\w-]{22}"),
     "plan": re.compile(r"\bp_[0-9a-f]{32}\b"),
     "now": re.compile(r'"(?:timestamp|uptime|pid)": ?[\d.]+'),
 }
@@ -296,7 +305,29 @@ def open_twin(stack: ExitStack, folder: Path, outside: Mapping[str, str]) -> Twi
     for name in (first, second, "Projects/Gamma"):
         call(app, "obsidian_edit_note", {"name": name, **EDIT})
         os.utime(root / f"{name}.md", (TIME, TIME))
-    return Twin(root, stack.enter_context(http_client(app)))
+    with closing(GrantStore(app.config.state / "access/grants.db")) as store:
+        for token, is_read_only in ((TOKEN, False), (READING_TOKEN, True)):
+            name = f"app-{is_read_only}"
+            store.add_grant(
+                Grant(
+                    name,
+                    name,
+                    "App",
+                    "claude.ai",
+                    "c",
+                    f"{PUBLIC}/mcp",
+                    str(root),
+                    "Projects",
+                    is_read_only,
+                    TIME,
+                    TIME,
+                )
+            )
+            expires = time.time() + 3_600
+            store.add_token(
+                Token(secret_digest(token), name, is_refresh=False, scope="vault:read vault:write", expires=expires)
+            )
+    return Twin(root, stack.enter_context(http_client(app, oauth=True, public_url=PUBLIC)))
 
 
 @pytest.fixture
@@ -320,7 +351,7 @@ def ask(twin: Twin, method: str, params: Mapping[str, Any], key: str) -> str:
         "accept": "application/json, text/event-stream",
         "mcp-protocol-version": "2026-07-28",
         "mcp-method": method,
-        "x-api-key": key,
+        "authorization": f"Bearer {key}",
         **({"mcp-name": name} if isinstance(name, str) else {}),
     }
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, "_meta": meta}}
@@ -361,12 +392,15 @@ def test_every_tool_is_asked() -> None:
     assert set(RESEARCH) == set(table.research)
 
 
-def test_no_reading_tool_tells_of_what_lies_outside(twins: tuple[Twin, Twin]) -> None:
+@pytest.mark.parametrize("key", [FOLDER, TOKEN], ids=["key", "token"])
+def test_no_reading_tool_tells_of_what_lies_outside(twins: tuple[Twin, Twin], key: str) -> None:
     """LIMIT-01, DOOR-10"""
     refused = set()
     for tool, calls in QUESTIONS.items():
-        answers = [call_both(twins, tool, given)[0] for given in calls]
-        if all('"isError":true' in answer or '"error":' in answer for answer in answers):
+        answers = [
+            call_both(twins, tool, given, key)[0] for given in calls if key == FOLDER or tool not in PLUGIN_TOOLS
+        ]
+        if answers and all('"isError":true' in answer or '"error":' in answer for answer in answers):
             refused.add(tool)
     assert refused == {"obsidian_app_info"}  # where the app is not there
 
@@ -388,8 +422,8 @@ def test_no_writing_tool_tells_of_or_changes_what_lies_outside(twins: tuple[Twin
 def test_a_tool_that_writes_does_not_exist_for_whom_may_only_read(twins: tuple[Twin, Twin]) -> None:
     """LIMIT-02, HTTP-02"""
     before = contents(twins[0].root)
-    listed = call_list(twins[0], READER)
-    assert set(WRITES) & listed == set()
+    for key in (READER, READING_TOKEN):
+        assert set(WRITES) & call_list(twins[0], key) == set()
     for tool, calls in WRITES.items():
         for given in calls:
             answer = call_both(twins, tool, given, READER)[0]
@@ -461,6 +495,10 @@ def requests() -> Iterator[Send]:
         yield "GET", path, None
     for path in ("/bridge/v1/health", "/bridge/v1/tools", "/.well-known/openai-apps-challenge", "/Outside/Sesame.md"):
         yield "GET", path, None
+    for path in ("/authorize", "/.well-known/oauth-authorization-server", "/.well-known/oauth-protected-resource/mcp"):
+        yield "GET", path, None
+    for path in ("/authorize", "/token", "/register", "/revoke"):
+        yield "POST", path, None
     yield "POST", "/v1/mcp", {"id": "1", "method": "list_tools"}
     yield "POST", "/mcp/v1/stdio", {"tool": "echo", "input": {"text": "x"}}
     message = {"jsonrpc": "2.0", "id": 1}
@@ -487,7 +525,7 @@ def test_no_route_of_another_contract_tells_of_what_lies_outside(twins: tuple[Tw
         asked.add(path.removesuffix("/call").removeprefix("/bridge/v1/tools/"))
     served: Any = twins[0].client.app
     routes = {route.path.rstrip("/") for route in served.routes if "{" not in route.path}
-    assert routes - {path.rstrip("/") for path in asked} - {"/bridge/v1", "/mcp/v1"} == set()
+    assert routes - {path.rstrip("/") for path in asked} - {"/bridge/v1", "/mcp/v1", "/.well-known"} == set()
 
 
 def test_deep_research_finds_only_what_a_key_opens(twins: tuple[Twin, Twin]) -> None:
@@ -495,3 +533,16 @@ def test_deep_research_finds_only_what_a_key_opens(twins: tuple[Twin, Twin]) -> 
     for tool, calls in RESEARCH.items():
         for given in calls:
             call_both(twins, tool, given, RESEARCHER)
+
+
+@pytest.mark.parametrize("http", [{"oauth": True, "public_url": PUBLIC}, {}], ids=["sign-in", "keys"])
+def test_without_a_key_or_token_nothing_tells_of_the_vault(tmp_path: Path, http: dict[str, Any]) -> None:
+    """LIMIT-04, OAUTH-38"""
+    root = write_files(tmp_path / "Atlantis", {**INSIDE, **OUTSIDE})
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    with http_client(app_on(root), **http) as client:
+        for method, path, body in requests():
+            reply = client.request(method, path, json=body)
+            said = f"{reply.text} {dict(reply.headers)}"
+            told = [word for word in (*MARKS, "heron", "Alpha", "Projects", "Atlantis") if word in said]
+            assert not [word for word in told if word not in json.dumps([path, body])], (path, body, said)

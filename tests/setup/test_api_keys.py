@@ -8,18 +8,22 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+import httpx
 import pytest
 
 from obsidian_mcp import config
 from obsidian_mcp.adapters.grant_store import GrantStore
 from obsidian_mcp.cli import main
 from obsidian_mcp.core.files.policy_file import PolicyFile
+from obsidian_mcp.core.grants.credential import Token
 from obsidian_mcp.core.grants.grant import Grant
 from obsidian_mcp.core.grants.key_use import KeyUse
 from obsidian_mcp.serve.http.access.keys import digest, read_keys
+from obsidian_mcp.serve.http.access.oauth.issuer import secret_digest
 from obsidian_mcp.setup import doctor
 from tests.serve import plain_http
 from tests.serve.mcp_session import McpSession
@@ -192,6 +196,30 @@ def test_keys_name_the_program_that_came_last_and_so_does_the_history(run: Run, 
     (row,) = json.loads(run("keys", "list", "--json")[1])["keys"]
     assert row["app"] == "claude-ai"
     assert row["used"] != "never"
+
+
+def test_a_program_that_is_removed_is_shut_out_at_once_and_its_open_stream_ends(
+    run: Run, store: GrantStore, tmp_path: Path
+) -> None:
+    """KEYS-02, DOOR-13"""
+    public = "http://127.0.0.1:9"
+    store.add_grant(replace(GRANT, resource=f"{public}/mcp", vault="", folder="Journal", used=time.time()))
+    token = Token(secret_digest("oma_of_claude"), "g1", is_refresh=False, scope="vault:read", expires=time.time() + 600)
+    store.add_token(token)
+    environ = {f"OBSIDIAN_MCP_{name}": str(tmp_path / name.lower()) for name in ("POLICY", "STATE", "CACHE")}
+    options = ("--port", "0", "--oauth", "--public-url", public)
+    hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
+    headers = {"authorization": "Bearer oma_of_claude", "accept": "application/json, text/event-stream"}
+    with started(tmp_path / "Notes", *options, **environ) as (_, (url,)):
+        begun = plain_http.post(f"{url}/mcp", json=message, headers=headers)
+        session = {**headers, "mcp-session-id": begun.headers["mcp-session-id"]}
+        with httpx.stream("GET", f"{url}/mcp", headers=session, timeout=20) as standing:
+            assert standing.status_code == 200
+            assert run("keys", "remove", "claude")[0] == 0
+            assert plain_http.post(f"{url}/mcp", json=message, headers=headers).status_code == 401
+            for _ in standing.iter_raw():
+                pass  # until its end: httpx raises where it stays open for 20 s
 
 
 def test_a_removed_key_leaves_the_file_as_it_was(file: Path, run: Run) -> None:
