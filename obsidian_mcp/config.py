@@ -313,6 +313,8 @@ class Config(FoldersConfig):
         vault's settings say."""
         self.week_start: Final = setting_text(env, "WEEK_START").lower()
         """First day of the week, such as `monday`; empty = what the vault's settings say."""
+        self.memories: Final = setting_text(env, "MEMORIES")
+        """Note and heading to which memories are added (MEM-43); empty = the daily note."""
         self.validity: Final = setting_text(env, "VALIDITY")
         """Names of what says that something holds no longer (MEM-02); empty = the usual ones."""
         self.colours: Final = not env.get("NO_COLOR") and env.get("TERM") != "dumb"

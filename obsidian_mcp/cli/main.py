@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 VERBATIM: Final = "obsidian"
 """The command whose words are all its own: no option of ours is read among them."""
+HOOK: Final = "hook"
+"""The command that a coding agent runs, whose session no mistake may hold up (MEM-50)."""
 SERVERS: Final = ((), ("serve",), ("bridge",))
 """The words of the servers that a client starts."""
 
@@ -78,7 +80,7 @@ def run_command_line(arguments: Sequence[str]) -> int:
 def _run(arguments: Sequence[str]) -> int:
     program = grammar.root()
     reading = grammar.scan(program, arguments, stops=True)
-    if tuple(reading.rest or reading.placed) in SERVERS:
+    if tuple(reading.rest or reading.placed) in SERVERS or reading.rest[:1] == (HOOK,):
         reading = _without_empty_path(reading)
     typed = grammar.values(program, reading)
     if typed.pop(grammar.HELP.name, False):

@@ -165,7 +165,8 @@ def test_the_plugin_for_claude_code_has_the_version_of_the_program_and_starts_it
     assert plugin["version"] == __version__
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", plugin["name"])
     assert servers["obsidian"] == {"command": "obsidian-mcp", "args": ["--vault", "${user_config.vault}"]}
-    assert set(plugin["userConfig"]) == set(re.findall(r"user_config\.(\w+)", json.dumps(servers)))
+    hooks = (PLUGIN / "hooks/hooks.json").read_text(encoding="utf-8")
+    assert set(plugin["userConfig"]) == set(re.findall(r"user_config\.(\w+)", json.dumps(servers) + hooks))
 
 
 @pytest.mark.parametrize("skill", sorted((PLUGIN / "skills").glob("*/SKILL.md")), ids=lambda path: path.parent.name)

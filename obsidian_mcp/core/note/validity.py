@@ -149,10 +149,10 @@ def find_marked_blocks(
             value = field["bracketed"] if field["whole"] is None else field["whole"]
             mark = read_mark(field["name"] or field["line_name"], value.strip(), names, today)
             if mark is not None and not _is_code(text, field.start()):
-                blocks.append(MarkedBlock(*_block_around(text, field.start()), mark))
+                blocks.append(MarkedBlock(*find_block(text, field.start()), mark))
     for block_id, mark in (marked_ids or {}).items():
         if place := re.search(rf"(?:^|\s)\^{re.escape(block_id)}[ \t]*$", text, re.MULTILINE):
-            start, end = _block_around(text, place.end() - 1)
+            start, end = find_block(text, place.end() - 1)
             if not any((block.start, block.end) == (start, end) for block in blocks):
                 blocks.append(MarkedBlock(start, end, mark))
     return sorted(blocks)
@@ -219,7 +219,7 @@ def _is_code(text: str, place: int) -> bool:
     return bool(sum(1 for _ in _FENCE.finditer(text, 0, line)) % 2)
 
 
-def _block_around(text: str, place: int) -> tuple[int, int]:
+def find_block(text: str, place: int) -> tuple[int, int]:
     """Return the list item with what is below it, the section of a heading, or the paragraph in
     which a place is; for a field alone in its paragraph, the whole text."""
     lines = text.split("\n")
