@@ -30,13 +30,13 @@ may be in use."""
 
 _SETTINGS = (
     # of new files: most notes lie on one page, and all are read in half the time
-    "PRAGMA page_size=16384",
+    "PRAGMA page_size=4096",
     # KiB for a connection; the system keeps the pages too, at 1 µs a page
     "PRAGMA cache_size=-512",
     "PRAGMA synchronous=NORMAL",  # a power cut may cost the last batches, never the file
     "PRAGMA secure_delete=OFF",
     "PRAGMA temp_store=MEMORY",
-    "PRAGMA journal_size_limit=16777216",
+    "PRAGMA journal_size_limit=2097152",
 )
 _UNUSABLE = {
     getattr(sqlite3, f"SQLITE_{name}")
@@ -142,6 +142,28 @@ class IndexDatabase:
             copy.close()
             raise
         return copy
+
+    def truncate_journal(self) -> None:
+        if not self._write.acquire(blocking=False):
+            return  # whoever writes now will come here
+        try:
+            with contextlib.suppress(Busy), self._guard():
+                self._get_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            self._write.release()
+
+    def write_anew(self) -> None:
+        with self._write, self._guard():
+            try:
+                self._get_writer().execute("VACUUM")
+            except sqlite3.OperationalError as error:  # the file is as it was
+                if _code(error) != sqlite3.SQLITE_FULL:
+                    raise
+                raise StorageFailed(
+                    "The disk has no room for a second copy of the index. Free some space and try "
+                    "again."
+                ) from error
+        self.truncate_journal()
 
     def size(self) -> int:
         with contextlib.suppress(OSError):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from typing import Any
 
+from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.config import expand_home
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import InvalidArguments
@@ -14,14 +17,25 @@ from .options import Options
 from .progress_bar import show_progress
 from .stdout import ask, write, write_answer
 
+if TYPE_CHECKING:
+    from obsidian_mcp.core.index.index import Index
+
+
+WATCHED_SECONDS = 1.0
+"""So long `index status` watches a build to estimate how long it will take."""
+
 
 def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
-    """Print where the index is, what it holds and what is missing."""
+    """Print where the index is, how far it is, what it holds and what it takes."""
     with options.app(tuple(vault)) as app:
         opened = app.vaults.get()
+        index = opened.indexer.index
+        if opened.indexer.background is not None:
+            opened.indexer.background.stop()  # it would begin what this only looks at
         opened.indexer.begin()
         pending = opened.indexer.pending_files()
-        status = opened.indexer.index.status()
+        progress = _describe_progress(index, len(pending)) if pending else ""
+        status = index.status()
         facts = {
             "vault": opened.name,
             "file": str(status.file) if status.file else "in memory",
@@ -31,7 +45,36 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
             "unread_pdfs": len(opened.indexer.pdfs.unread()),
             "warnings": status.warnings,
             "rows": dict(status.rows),
-        } | ({"problem": status.problem} if status.problem else {})
+            "space": [
+                {"kind": kind, "bytes": size} for kind, size in index.measure_space().items()
+            ],
+        }
+        facts |= {"progress": progress} if progress else {}
+        facts |= {"problem": status.problem} if status.problem else {}
+    write_answer(facts, format_answer(facts), as_json=json)
+
+
+def _describe_progress(index: Index, pending_count: int) -> str:
+    """Return how far another program is with building the index, and how long it will take."""
+    before = index.status().files
+    time.sleep(WATCHED_SECONDS)
+    now = index.status().files
+    pending_count = max(0, pending_count - (now - before))
+    position = f"{now:,} of {now + pending_count:,} files".replace(",", " ")
+    if now <= before:
+        return f"{position}; no program is building: `obsidian-mcp index update` does"
+    seconds = math.ceil(pending_count / (now - before) * WATCHED_SECONDS)
+    return f"{position}; about {seconds} s to go"
+
+
+def shrink(options: Options, *, vault: Sequence[str] = (), json: bool = False) -> None:
+    """Give the space back that the index does not use."""
+    with options.app(tuple(vault)) as app:
+        opened = app.vaults.get()
+        index = opened.indexer.index
+        before = index.status().bytes
+        index.shrink()
+        facts = {"vault": opened.name, "bytes_before": before, "bytes": index.status().bytes}
     write_answer(facts, format_answer(facts), as_json=json)
 
 
@@ -55,6 +98,7 @@ def update(
         with show_progress():
             indexer.complete()
             indexer.pdfs.complete()
+        indexer.index.database.truncate_journal()
         unread = len(indexer.pdfs.unread())
         facts = {
             "vault": opened.name,

@@ -73,6 +73,12 @@ class Database(Protocol):
     def copy_to_memory(self) -> Database:
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""
 
+    def truncate_journal(self) -> None:
+        """Move what is in the journal into the file, as far as nobody reads, and empty it."""
+
+    def write_anew(self) -> None:
+        """Write the file anew without unused pages. Raises: Replaced, Busy, StorageFailed."""
+
     def size(self) -> int:
         """Bytes on disk, 0 in memory."""
 

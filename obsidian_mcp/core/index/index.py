@@ -27,6 +27,7 @@ from .deflation import Deflater, add_dictionary, choose_dictionary
 from .facts import PARSE_SECONDS, Facts
 from .row_writer import DeflatedRecord, Record, RowWriter, Stat, disk_column, is_there
 from .rows import TABLES
+from .space import measure_space
 from .stored_note import PlainPiece, write_piece
 
 
@@ -244,7 +245,24 @@ class Index:
         """Take a short step towards a full-text index of one segment; return whether more are to
         follow (INDEX-45)."""
         with self.database.write_transaction() as connection:
-            return search_document.merge(connection)
+            is_merging = search_document.merge(connection)
+        if not is_merging:
+            self.database.truncate_journal()
+        return is_merging
+
+    def shrink(self) -> None:
+        """Merge the full-text index whole, and give unused pages back (INDEX-54).
+
+        Raises: StorageFailed where the disk has no room for a second copy, for the time of this.
+        """
+        with self.database.write_transaction() as connection:
+            search_document.merge_whole(connection)
+        self.database.write_anew()
+
+    def measure_space(self) -> dict[str, int]:
+        """Return the bytes that the index takes, by what they hold."""
+        with self.database.read_transaction() as connection:
+            return measure_space(connection)
 
     def _read_stored(self, paths: Sequence[VaultPath]) -> dict[VaultPath, _Known]:
         with self.database.read_transaction() as connection:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -14,7 +16,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
 from . import search_document
-from .columns import to_stored_path
+from .columns import IN_LIST, to_stored_path
 from .database import Connection
 from .deflation import Deflated, Inflater
 from .facts import Facts
@@ -131,18 +133,44 @@ class RowWriter:
     def finish(self) -> bool:
         """Write what is left; return whether an answer may be different from now on."""
         for table, rows in self._new.items():
-            old = ((file,) for file in self._stale)
-            self._connection.executemany(f"DELETE FROM {table} WHERE file = ?", old)
-            self._connection.executemany(INSERT[table], rows)
+            replace_rows(self._connection, table, self._stale, rows)
         connection = self._connection
         texts = Texts(Inflater(connection, self._identity))
         old_fields = list(texts.read_indexed_fields(self._stale))
-        connection.executemany(
-            "DELETE FROM notes WHERE file = ?", ((file,) for file in self._stale)
-        )
-        connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?, ?)", self._pieces)
+        gone = set(self._stale) - self._contents.keys()
+        connection.executemany("DELETE FROM notes WHERE file = ?", ((file,) for file in gone))
+        connection.executemany("REPLACE INTO notes VALUES (?, ?, ?, ?, ?)", self._pieces)
         search_document.write(connection, old_fields, self._contents)
         return bool(self._stale or self._contents)
+
+
+def replace_rows(
+    connection: Connection, table: str, stale: Sequence[int], rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Replace the rows of files in a table by new ones, and write only what is different.
+
+    A changed paragraph leaves most rows of its note as they are, or moves them by some characters:
+    then no index of the table is written (INDEX-53).
+    """
+    sql = f"SELECT * FROM {table} WHERE file {IN_LIST}"
+    old_rows = connection.execute(sql, (json.dumps(stale),)).fetchall() if stale else []
+    if not old_rows:
+        connection.executemany(INSERT[table], rows)
+        return
+    place_of = itemgetter(0, 1)
+    old, new = ({place_of(row): row for row in some} for some in (old_rows, rows))
+    gone = old.keys() - new.keys()
+    connection.executemany(f"DELETE FROM {table} WHERE file = ? AND n = ?", gone)
+    connection.executemany(INSERT[table], [new[place] for place in new if place not in old])
+    names = ("file", "n", *TABLES[table]._fields)
+    for place, row in new.items():
+        if (before := old.get(place, row)) != row:
+            differing = [n for n, cell in enumerate(row) if cell != before[n]]
+            changes = ", ".join(f"{names[n]} = ?" for n in differing)
+            connection.execute(
+                f"UPDATE {table} SET {changes} WHERE file = ? AND n = ?",
+                (*(row[n] for n in differing), *place),
+            )
 
 
 def to_disk_file(stat: Stat, disk: str) -> DiskFile | None:

@@ -187,3 +187,8 @@ def merge(connection: Connection) -> bool:
     before = connection.total_changes
     connection.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (-MERGED_PAGES,))
     return connection.total_changes - before > 1  # the statement itself counts as one
+
+
+def merge_whole(connection: Connection) -> None:
+    """Merge the segments of the full-text index into one."""
+    connection.execute("INSERT INTO search (search) VALUES ('optimize')")

@@ -12,9 +12,10 @@ from itertools import accumulate, chain
 
 from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.packed_numbers import (
-    from_steps,
+    from_gaps,
     from_turns,
     pack_numbers,
+    to_gaps,
     to_steps,
     to_turns,
     unpack_numbers,
@@ -49,8 +50,7 @@ def write_piece(facts: Facts) -> PlainPiece:
             [heading.level for heading in headings],
             [len(heading.text) for heading in headings],
             to_steps([heading.start for heading in headings]),
-            to_steps([item.start for item in items]),
-            [item.end - item.start for item in items],
+            to_gaps([(item.start, item.end) for item in items]),
             to_turns(_NONE if item.parent is None else item.parent + 1 for item in items),
             to_turns(item.list_line + 1 for item in items),
             [_NONE if item.status is None else ord(item.status) + 1 for item in items],
@@ -106,23 +106,24 @@ class NoteHead:
         if not count:
             return ()
         first = 2 + heading_count * _HEADING_COLUMNS
-        steps, lengths, parents, lists, marks, id_lengths = (
-            numbers[first + n * count : first + (n + 1) * count] for n in range(_ITEM_COLUMNS)
+        parents, lists, marks, id_lengths = (
+            numbers[first + n * count : first + (n + 1) * count] for n in range(2, _ITEM_COLUMNS)
         )
+        starts, ends = from_gaps(numbers[first : first + 2 * count])
         ids_start = self._texts_start + sum(numbers[2 + heading_count : 2 + 2 * heading_count])
         ids = list(accumulate(id_lengths, initial=ids_start))
         return tuple(
             ItemPlace(
                 start,
-                start + length,
+                end,
                 None if parent == _NONE else parent - 1,
                 list_line - 1,
                 None if mark == _NONE else chr(mark - 1),
                 self._parts[id_start:id_end] or None,
             )
-            for start, length, parent, list_line, mark, id_start, id_end in zip(
-                from_steps(steps),
-                lengths,
+            for start, end, parent, list_line, mark, id_start, id_end in zip(
+                starts,
+                ends,
                 from_turns(parents),
                 from_turns(lists),
                 marks,

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, compress
-from operator import add, sub
 from typing import Literal, NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.packed_numbers import (
+    from_gaps,
     from_steps,
     pack_numbers,
+    to_gaps,
     to_steps,
     unpack_numbers,
 )
@@ -57,8 +58,8 @@ class Structure:
     The index stores it beside the text.
 
     The numbers are the length of the text, the counts of blocks, headings and tasks, and then,
-    column after column, the starts and lengths of blocks, the starts and levels of headings, and
-    the starts, lengths and marks of tasks. Starts are steps from one part to the next.
+    column after column, the starts and gaps of blocks, the starts and levels of headings, and the
+    starts, gaps and marks of tasks, as `packed_numbers` has steps and gaps.
     """
 
     __slots__ = ("_numbers", "_parts", "packed")
@@ -69,24 +70,22 @@ class Structure:
         self._numbers = unpack_numbers(packed)
         self._parts: dict[PartScope, Parts] = {}
 
-    def _column(self, kind: int, n: int) -> list[int]:
-        """Return column `n` of one kind of parts.
+    def _column(self, kind: int, n: int, count: int = 1) -> list[int]:
+        """Return column `n` of one kind of parts, and those that follow, `count` together.
 
-        Kind 0 has the starts (0) and lengths (1) of top-level blocks and of list items, without the
+        Kind 0 has the starts (0) and gaps (1) of top-level blocks and of list items, without the
         items below them (QUERY-41). Kind 1 has the starts (0) and levels (1) of the headings that
-        begin sections. Kind 2 has the starts (0), lengths (1) and marks as code points (2) of task
+        begin sections. Kind 2 has the starts (0), gaps (1) and marks as code points (2) of task
         items, without the items below them (QUERY-43).
         """
         numbers = self._numbers
         size = numbers[kind + 1]
         first = _LENGTH_AND_COUNTS + 2 * sum(numbers[1 : kind + 1]) + n * size
-        column = numbers[first : first + size]
-        return column if n else from_steps(column)
+        return numbers[first : first + count * size]
 
-    def _starts_and_ends(self, kind: int) -> tuple[list[int], list[int]]:
-        """Return the first two columns of blocks or tasks, with ends in place of lengths."""
-        starts = self._column(kind, 0)
-        return starts, list(map(add, starts, self._column(kind, 1)))
+    def _spans(self, kind: int) -> tuple[list[int], list[int]]:
+        """Return the starts and ends of blocks or tasks."""
+        return from_gaps(self._column(kind, 0, count=2))
 
     def parts(self, scope: PartScope) -> Parts:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
@@ -100,12 +99,12 @@ class Structure:
     def _edges(self, scope: PartScope) -> Sequence[Sequence[int]]:
         match scope:
             case "block":
-                return self._starts_and_ends(_BLOCKS)
+                return self._spans(_BLOCKS)
             case "section":
                 return self._sections()
             case "section-tree":
                 return self._section_trees()
-        edges = self._starts_and_ends(_TASKS)
+        edges = self._spans(_TASKS)
         if scope == "task":
             return edges
         chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in self._column(_TASKS, 2)]
@@ -116,7 +115,7 @@ class Structure:
 
         See QUERY-42.
         """
-        starts = self._column(_HEADINGS, 0)
+        starts = from_steps(self._column(_HEADINGS, 0))
         if not starts or starts[0]:
             # an empty text is one empty section, as it is one empty line
             starts = _ROOT_START + starts
@@ -149,10 +148,10 @@ def structure_of(note: Note) -> Structure:
     blocks, headings, tasks = _blocks(note), note.outline, list(note.tasks)
     counts = len(note.body), len(blocks), len(headings), len(tasks)
     columns = (
-        *_to_steps_and_lengths(blocks),
+        to_gaps(blocks),
         to_steps(heading.span.start for heading in headings),
         [heading.level for heading in headings],
-        *_to_steps_and_lengths([item.span for item in tasks]),
+        to_gaps([item.span for item in tasks]),
         [ord(item.mark or " ") for item in tasks],
     )
     return Structure(pack_numbers(chain(counts, *columns)))
@@ -162,13 +161,8 @@ def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
     """Return the structure of a text of pages, each of which is one block and one section."""
     ends = [*starts[1:], length] if starts else []
     count = len(starts)
-    columns = *_to_steps_and_lengths(list(map(Span, starts, ends))), to_steps(starts), [1] * count
+    columns = to_gaps(list(zip(starts, ends, strict=True))), to_steps(starts), [1] * count
     return Structure(pack_numbers(chain((length, count, count, 0), *columns)))
-
-
-def _to_steps_and_lengths(spans: Sequence[Span]) -> tuple[list[int], list[int]]:
-    starts, ends = [span.start for span in spans], [span.end for span in spans]
-    return to_steps(starts), list(map(sub, ends, starts))
 
 
 def _blocks(note: Note) -> list[Span]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from operator import sub
 
 _LARGE = 0x10F000
 """From here on a number takes two characters; the first of them is this or a greater one."""
@@ -68,3 +69,22 @@ def to_turns(numbers: Iterable[int]) -> list[int]:
 def from_turns(turns: Iterable[int]) -> list[int]:
     """Return the numbers of `to_turns`."""
     return from_steps([-(turn + 1) // 2 if turn & 1 else turn // 2 for turn in turns])
+
+
+def to_gaps(spans: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the starts of spans as steps, and then the gaps from each end to the next start.
+
+    Parts of a text mostly follow each other at the same distance, so that gaps pack better than
+    lengths. The last gap leads back to the last start. Starts must not fall.
+    """
+    starts, ends = [span[0] for span in spans], [span[1] for span in spans]
+    gaps = list(map(sub, starts[1:] + starts[-1:], ends))
+    return to_steps(starts) + [2 * gap if gap >= 0 else -2 * gap - 1 for gap in gaps]
+
+
+def from_gaps(numbers: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Return the starts and the ends of the spans of `to_gaps`."""
+    count = len(numbers) // 2
+    starts = from_steps(numbers[:count])
+    gaps = [-(gap + 1) // 2 if gap & 1 else gap // 2 for gap in numbers[count:]]
+    return starts, list(map(sub, starts[1:] + starts[-1:], gaps))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -21,6 +23,7 @@ from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
+from tests.generate import note, words
 from tests.index_dump import dump
 
 NAMES = [
@@ -224,3 +227,22 @@ def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) ->
         assert status.bytes > 0
         assert (status.files, status.warnings, status.problem) == (2, 1, None)
         assert status.rows["links"] == status.rows["tags"] == 1
+
+
+def test_a_changed_paragraph_writes_little(tmp_path: Path) -> None:
+    """INDEX-53"""
+    vocabulary = words()
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
+    texts = {f"{n}.md": note(n, 150, vocabulary, weights) for n in range(150)}
+    place = tmp_path / "v.db"
+    with MemoryVault(texts, place) as vault:
+        vault.indexer.complete()
+        sizes = []
+        for name in list(texts)[:20]:
+            vault.index.database.truncate_journal()
+            before, after = texts[name][:2_000], texts[name][2_000:]
+            vault.write(name, f"{before} changed {after}")
+            vault.look()
+            vault.indexer.complete()
+            sizes.append(place.with_name("v.db-wal").stat().st_size)
+    assert median(sizes) <= 100_000

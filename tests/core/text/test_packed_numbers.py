@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.text.packed_numbers import (
+    from_gaps,
     from_steps,
     from_turns,
     pack_numbers,
+    to_gaps,
     to_steps,
     to_turns,
     unpack_numbers,
@@ -46,3 +48,11 @@ def test_steps_and_turns_lead_back_to_the_numbers(some: list[int]) -> None:
     assert from_steps(to_steps(sorted(some))) == sorted(some)
     assert from_turns(to_turns(some)) == some
     assert min(to_turns(some), default=0) >= 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(0, 1_000))))
+@examples(100)
+def test_gaps_lead_back_to_starts_and_ends(some: list[tuple[int, int]]) -> None:
+    spans = [(start, start + length) for start, length in sorted(some)]
+    starts, ends = from_gaps(to_gaps(spans))
+    assert list(zip(starts, ends, strict=True)) == spans
