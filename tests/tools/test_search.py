@@ -358,6 +358,15 @@ def test_a_hit_says_path_score_heading_line_and_text(app: App) -> None:
     assert set(data) == {"total", "hits"}
 
 
+@pytest.mark.parametrize(("text", "line"), [("\nheron\n", 2), ("heron\n", 1), ("\n\n\nheron\nx\n", 4)])
+def test_lines_are_counted_from_the_first_one_even_where_it_is_empty(
+    app: App, basic: Path, text: str, line: int
+) -> None:
+    (basic / "Bird.md").write_text(text, "utf-8")
+    hits = call(app, "obsidian_search", {"query": "heron"}).data["hits"]
+    assert [snippet["line"] for snippet in hits[0]["snippets"]] == [line]
+
+
 @pytest.mark.parametrize(
     "query", [r"/(a|aa)+$/", r"clocks OR line:/^(a|aa)+$/", r"[note:/(a|aa)+$/]", r"-content:/(a|aa)+$/"]
 )

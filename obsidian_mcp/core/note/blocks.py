@@ -99,7 +99,7 @@ class _BlockReader:
         at = md.indent(body, start, end).end()
         if at == end:
             return i + 1
-        if at > start and body.startswith(md.CODE_INDENTS, start):
+        if at != start and body.startswith(md.CODE_INDENTS, start):
             return self._indented_code(run, i)
         if (read := self._readers.get(body[at])) and (after := read(self, run, i, at)):
             return after
