@@ -288,6 +288,10 @@ class Config(FoldersConfig):
         self.scope: Final = options.scope or setting_text(env, "SCOPE")
         """Folder of the vault outside which nothing exists for the tools (POL-10); empty = the
         whole vault."""
+        self.hidden: Final = setting_list(env, "OBSIDIAN_MCP_HIDDEN")
+        """Patterns of files that do not exist for the tools, as in the policy file (POL-20)."""
+        self.confirms_deleting: Final = is_on(env, "OBSIDIAN_MCP_CONFIRM_DELETE")
+        """Whether a person must confirm before a file is deleted (POL-20)."""
         self.key: Final = options.key
         """Name of the API key of the policy file to whose limits this process is held (POL-14);
         empty = none."""

@@ -121,5 +121,11 @@ def policy_of(config: Config, folder: Path, principal: Principal | None) -> poli
     # most users have none, and need not import what reads it
     has_file = config.policy_file.exists()
     allowed = policy_file(config).policy(folder.name, str(folder)) if has_file else policy.DEFAULT
-    allowed = allowed.narrow_by(policy.process_policy(config.scope, read_only=config.read_only))
+    own = policy.process_policy(
+        config.scope,
+        read_only=config.read_only,
+        hidden=config.hidden,
+        confirms_deleting=config.confirms_deleting,
+    )
+    allowed = allowed.narrow_by(own)
     return allowed if principal is None else allowed.narrow_by(principal.limits.policy)

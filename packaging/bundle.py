@@ -73,7 +73,12 @@ def manifest(project: dict[str, Any]) -> dict[str, Any]:
             "mcp_config": {
                 "command": "uv",
                 "args": ["run", "--directory", "${__dirname}", "server.py", "--vault", "${user_config.vault}"],
-                "env": {"OBSIDIAN_MCP_READ_ONLY": "${user_config.read_only}", "PYTHONUTF8": "1"},
+                "env": {
+                    "OBSIDIAN_MCP_READ_ONLY": "${user_config.read_only}",
+                    "OBSIDIAN_MCP_HIDDEN": "${user_config.hidden}",
+                    "OBSIDIAN_MCP_CONFIRM_DELETE": "${user_config.confirm_delete}",
+                    "PYTHONUTF8": "1",
+                },
             },
         },
         "user_config": {
@@ -87,6 +92,22 @@ def manifest(project: dict[str, Any]) -> dict[str, Any]:
                 "type": "boolean",
                 "title": "Read only",
                 "description": "Refuse every change; notes can only be searched and read.",
+                "required": False,
+                "default": False,
+            },
+            "hidden": {
+                "type": "string",
+                "title": "Hide these",
+                "description": "Folders and files that Claude never sees, with commas between: Private, Diary/2025, "
+                "*.secret.md. Empty hides nothing.",
+                "required": False,
+                "default": "",
+            },
+            "confirm_delete": {
+                "type": "boolean",
+                "title": "Ask before deleting",
+                "description": "Claude must ask you before it deletes a file. Without this, too, every deletion can be "
+                "undone.",
                 "required": False,
                 "default": False,
             },

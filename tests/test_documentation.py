@@ -12,6 +12,8 @@ from importlib import import_module
 from inspect import signature
 from pathlib import Path
 
+import platformdirs.macos
+import platformdirs.unix
 import pytest
 
 from obsidian_mcp import config, errors
@@ -255,3 +257,20 @@ def test_the_page_of_the_bridge_gives_both_ways_that_survive_a_restart_of_the_se
     assert "ends at start" not in text
     for said in ("works until one request fails", "OBSIDIAN_MCP_TRANSPORT=mcp", "obsidian-mcp http --open-bridge"):
         assert said in text
+
+
+def test_the_table_of_places_says_where_each_system_keeps_them() -> None:
+    text = (ROOT / "docs/configuration.md").read_text(encoding="utf-8")
+    table = text[text.index("## Where things are") :].partition("\n\n## ")[0]
+    rows = {
+        row[0].strip(): [cell.strip(" `") for cell in row[1:4]]
+        for row in re.findall(r"^\|([^|]*)\|([^|]*)\|([^|]*)\|([^|]*)\|$", table, re.MULTILINE)
+    }
+    linux, macos = platformdirs.unix.Unix("obsidian-mcp", False), platformdirs.macos.MacOS("obsidian-mcp", False)
+    for row, name in (
+        ("policy and keys", "user_config_dir"),
+        ("old versions, apps that signed in", "user_state_dir"),
+        ("the index (can be deleted)", "user_cache_dir"),
+    ):
+        for place, folder in zip(rows[row], (getattr(linux, name), getattr(macos, name)), strict=False):
+            assert Path(place.removesuffix("policy.toml")).expanduser() == Path(folder), (row, place)

@@ -70,8 +70,18 @@ def test_the_extension_holds_the_whole_package_and_nothing_of_this_computer(buil
 def test_what_the_extension_starts_serves_the_chosen_folder(
     staged: Path, basic: Path, switch: str, writes: bool
 ) -> None:
+    """POL-20"""
     config = read(staged)["server"]["mcp_config"]
-    values = {"__dirname": str(staged), "user_config.vault": str(basic), "user_config.read_only": switch}
+    values = {
+        "__dirname": str(staged),
+        "user_config.vault": str(basic),
+        "user_config.read_only": switch,
+        "user_config.hidden": "Projects, *last newline*",
+        "user_config.confirm_delete": "true",
+    }
+    questions = read(staged)["user_config"]
+    assert {f"user_config.{name}" for name in questions} == values.keys() - {"__dirname"}
+    assert questions["hidden"]["default"] == "", "else Claude Desktop would pass the placeholder on"
 
     def filled(text: str) -> str:
         return re.sub(r"\$\{([^}]+)\}", lambda match: values[match[1]], text)
@@ -83,8 +93,13 @@ def test_what_the_extension_starts_serves_the_chosen_folder(
         assert server.initialize()["result"]["serverInfo"]["version"] == __version__
         names = {tool["name"] for tool in server.call("tools/list")["result"]["tools"]}
         assert ("obsidian_create_note" in names) is writes
-        called = server.call("tools/call", {"name": "obsidian_read_note", "arguments": {"name": "No last newline"}})
-        assert "result" in called
+        assert "result" in server.call("tools/call", {"name": "obsidian_read_note", "arguments": {"name": "Home"}})
+        for hidden in ("No last newline", "Projects/Alpha"):
+            called = server.call("tools/call", {"name": "obsidian_read_note", "arguments": {"name": hidden}})
+            assert "FILE_NOT_FOUND" in json.dumps(called)
+        if writes:
+            called = server.call("tools/call", {"name": "obsidian_delete_note", "arguments": {"name": "Home"}})
+            assert "CONFIRMATION_REQUIRED" in json.dumps(called)
         assert server.close() == 0
 
 

@@ -16,6 +16,7 @@ from obsidian_mcp.errors import ConfirmationRequired, PermissionDenied, StorageF
 
 CONFIRMABLE = ("create", "overwrite", "edit", "move", "delete", "permanent_delete")
 """Kinds of change that `confirm` may name."""
+_DELETIONS = frozenset({"delete", "permanent_delete"})
 
 
 class Globs:
@@ -212,12 +213,20 @@ class Policy(NamedTuple):
 DEFAULT = Policy()
 
 
-def process_policy(scope: str, *, read_only: bool) -> Policy:
+def process_policy(
+    scope: str, *, read_only: bool, hidden: tuple[str, ...] = (), confirms_deleting: bool = False
+) -> Policy:
     """Return the policy that a process sets for all its vaults, beside those of the file.
 
-    `scope`: a folder, empty for the whole vault. Raises: PermissionDenied for a scope that is no
-    path inside a vault.
+    `scope`: a folder, empty for the whole vault; `hidden`: patterns. Raises: PermissionDenied for a
+    scope that is no path inside a vault.
     """
     folder = parse_folder(scope)
     scopes = () if folder is None else (folder,)
-    return Policy(read_only=read_only, scopes=scopes, common_scopes=scopes)
+    return Policy(
+        read_only=read_only,
+        hidden=(Globs(hidden),) if hidden else (),
+        confirm=_DELETIONS if confirms_deleting else frozenset(),
+        scopes=scopes,
+        common_scopes=scopes,
+    )

@@ -71,6 +71,17 @@ def test_reading_only_forbids_every_write() -> None:
         process_policy("", read_only=True).check_write("a.md")
 
 
+def test_what_a_process_hides_and_asks_about_adds_to_the_file() -> None:
+    """POL-20"""
+    own = process_policy("", read_only=False, hidden=("Diary", "*.draft.md"), confirms_deleting=True)
+    policy = PolicyFile('hidden = ["Private/"]\nconfirm = ["move"]').policy("v", "/v").narrow_by(own)
+
+    assert not any(map(policy.is_visible, ("Private/a.md", "Diary/a.md", "x/Diary/b.md", "a.draft.md", "diary/a.md")))
+    assert policy.is_visible("Notes/a.md")
+    assert policy.confirm == {"move", "delete", "permanent_delete"}
+    assert process_policy("", read_only=False) == Policy()
+
+
 def test_only_what_may_be_read_exists_where_it_is_named() -> None:
     policy = PolicyFile('read = ["Public/", "/Index.md"]').policy("v", "/v")
 
