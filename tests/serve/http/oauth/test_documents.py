@@ -10,6 +10,8 @@ import anyio
 import pytest
 from starlette.testclient import TestClient
 
+from obsidian_mcp.adapters.client_documents import ClientDocuments
+from obsidian_mcp.app import App
 from obsidian_mcp.core.grants.client_document import DocumentUnreachable, FetchedDocument
 from obsidian_mcp.core.grants.registration import Registration
 from obsidian_mcp.serve.http.access.oauth.authorization_request import WrongAddress
@@ -20,7 +22,7 @@ from obsidian_mcp.serve.http.access.oauth.client_document import (
     read_document,
 )
 from obsidian_mcp.serve.http.access.oauth.programs import Programs
-from tests.serve.http.oauth.flow import Browser, Program, answer_of, call
+from tests.serve.http.oauth.flow import REDIRECT, Browser, Program, answer_of, call, signing_in
 
 ADDRESS = "https://app.example/oauth/client.json"
 DOCUMENT = {"client_id": ADDRESS, "client_name": "Example", "redirect_uris": ["https://app.example/cb"]}
@@ -235,6 +237,36 @@ def test_a_program_with_a_document_signs_in_and_refreshes_without_registering(cl
 
     assert call(client, tokens["access_token"]).status_code == 200
     assert program.refresh(tokens["refresh_token"]).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "fetches"),
+    [
+        ({}, 1),
+        ({"code_challenge": None}, 0),
+        ({"response_type": "token"}, 0),
+        ({"resource": "https://other.example/mcp"}, 0),
+        ({"redirect_uri": None}, 0),
+        ({"redirect_uri": "http://evil.example/"}, 0),
+        ({"scope": "openid"}, 0),
+    ],
+)
+def test_nothing_is_fetched_for_a_request_that_is_not_right_in_itself(
+    app: App, monkeypatch: pytest.MonkeyPatch, changes: dict[str, str | None], fetches: int
+) -> None:
+    """OAUTH-42"""
+    asked: list[str] = []
+
+    async def fetch(_: ClientDocuments, address: str) -> FetchedDocument:
+        asked.append(address)
+        return FetchedDocument(json.dumps({**DOCUMENT, "redirect_uris": [REDIRECT]}).encode(), None)
+
+    monkeypatch.setattr(ClientDocuments, "fetch", fetch)
+    with signing_in(app, fetches_documents=True) as client:
+        page = Browser(client).open(Program(client, client_id=ADDRESS).request(**changes))
+
+    assert page.status_code == (200 if fetches else 400)
+    assert asked == [ADDRESS] * fetches
 
 
 def test_a_document_that_cannot_be_had_is_said_on_a_page(client: TestClient) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -327,6 +328,22 @@ def test_guesses_cost_waits_that_double_and_the_printed_code_still_opens(
             assert late.status_code == 429
         clock.advance(900)
         assert browser.allow(program.request()).status_code == 303
+
+
+def test_of_many_guesses_at_once_five_are_free(app: App, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
+    """OAUTH-41, OAUTH-50: and they do not fill the log"""
+    store = compose.grant_store(app.config)
+    store.set_setting(SETTING, hash_password(PASSWORD))
+    store.close()
+    with signing_in(app, oauth_password="") as client, ThreadPoolExecutor(8) as pool:
+        clock.advance(61)
+        program = Program(client)
+        program.register()
+        opened = [(browser, browser.open(program.request())) for browser in map(Browser, [client] * 24)]
+        statuses = list(pool.map(lambda pair: pair[0].send(pair[1], WRONG).status_code, opened))
+
+    assert sorted(statuses) == [403] * 4 + [429] * 20
+    assert len([record for record in caplog.records if "wrong secret" in record.getMessage().lower()]) == 10
 
 
 @pytest.mark.parametrize(

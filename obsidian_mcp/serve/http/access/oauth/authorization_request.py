@@ -10,7 +10,7 @@ from obsidian_mcp.core.grants.registration import Registration
 
 from .oauth_error import OAuthError, single_values
 from .proof_key import is_challenge
-from .redirects import is_registered, with_parameters
+from .redirects import is_redirect, is_registered, with_parameters
 from .resource import ProtectedResource
 from .scopes import requested_scopes
 
@@ -70,6 +70,22 @@ def read_errand(
     states = [value for name, value in pairs if name == "state"]
     state = states[0] if len(states) == 1 else None
     return Errand(program.client, program.name, redirect, state, resource.public)
+
+
+def is_well_formed(
+    query: Iterable[tuple[str, str]], resource: ProtectedResource, offered: tuple[str, ...]
+) -> bool:
+    """Return whether a request is right in all that can be seen before its program is known.
+
+    Only then is anything fetched for it (OAUTH-42).
+    """
+    pairs = list(query)
+    try:
+        redirect = _only_value(pairs, "redirect_uri")
+        read_request(pairs, Errand("", "", redirect, None, ""), resource, offered)
+    except (WrongAddress, OAuthError):
+        return False
+    return is_redirect(redirect)
 
 
 def read_request(

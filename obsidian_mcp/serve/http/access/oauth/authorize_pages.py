@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from types import MappingProxyType
 from typing import Final
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from starlette.responses import Response
 
 from obsidian_mcp.core.grants.grant import Grant, choose_name
@@ -24,6 +24,7 @@ from .authorization_request import (
     AuthorizationRequest,
     WrongAddress,
     from_fields,
+    is_well_formed,
     read_errand,
     read_request,
     requested_client,
@@ -51,6 +52,9 @@ _ANSWERED: Final = 100
 """Answers that are remembered, because people click twice."""
 _PRINTS_PER_MINUTE: Final = 20
 _ALL_PRINTS_PER_MINUTE: Final = 60
+_WRONG_LINES: Final = 10
+_ALL_WRONG_LINES: Final = 30
+"""Lines of the log about wrong secrets within a minute, from one address and from all."""
 _DENIED: Final = OAuthError("access_denied", "The owner of the vault said no.")
 _STALE: Final = (
     "This page is more than ten minutes old, or the browser takes no cookies from this server. "
@@ -71,6 +75,10 @@ class AuthorizePages(Dialect):
         self._parts = parts
         self._owner = owner
         self._prints = RateLimit(_PRINTS_PER_MINUTE, _ALL_PRINTS_PER_MINUTE, parts.clock)
+        self._log_lines = RateLimit(_WRONG_LINES, _ALL_WRONG_LINES, parts.clock)
+        self._one_at_a_time = CapacityLimiter(1)
+        """Secrets are checked in turn: of a hundred guesses at once all would be free otherwise,
+        and each would keep a thread that calls of tools need."""
         self._answered: OrderedDict[str, str] = OrderedDict()
         """Where the browser went with an answer, by ticket."""
 
@@ -105,7 +113,9 @@ class AuthorizePages(Dialect):
     async def _open_request(self, request: HttpRequest) -> Response:
         """Show the page for a request. Raises: WrongAddress."""
         program = await self._parts.programs.find_program(
-            requested_client(request.query), request.client
+            requested_client(request.query),
+            request.client,
+            may_fetch=is_well_formed(request.query, self._parts.resource, self._owner.scopes),
         )
         errand = read_errand(request.query, program, self._parts.resource)
         try:
@@ -184,18 +194,27 @@ class AuthorizePages(Dialect):
         app = self._request_of(ticket).errand.app
         try:
             is_owner = await to_thread.run_sync(
-                self._owner.check.is_owner, ticket, secret, request.client
+                self._owner.check.is_owner,
+                ticket,
+                secret,
+                request.client,
+                limiter=self._one_at_a_time,
             )
         except TooManyGuesses:
-            log_event("Too many wrong secrets", app, request.client, warns=True)
+            self._log_wrong("Too many wrong secrets", app, request.client)
             if self._owner.check.wait(request.client):
                 return self._sign_in(request, ticket, cookie)
             raise
         if not is_owner:
-            log_event("Wrong secret", app, request.client, warns=True)
+            self._log_wrong("Wrong secret", app, request.client)
             return self._sign_in(request, ticket, cookie, fault="That is not right. Try again.")
         log_event("The owner signed in", app, request.client)
         return await self._ask_consent(ticket.with_owner(), cookie)
+
+    def _log_wrong(self, event: str, app: str, address: str) -> None:
+        """Log a wrong secret, unless so many came that they would fill the log."""
+        if not self._log_lines.wait(address):
+            log_event(event, app, address, warns=True)
 
     async def _ask_consent(self, ticket: Ticket, cookie: str, *, fault: str = "") -> Response:
         authorization = self._request_of(ticket)

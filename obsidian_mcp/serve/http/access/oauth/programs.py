@@ -45,10 +45,13 @@ class Programs:
         self._documents: OrderedDict[str, tuple[Registration, float]] = OrderedDict()
         """Programs by address, and until when each document is good."""
 
-    async def find_program(self, client: str, address: str) -> Registration:
-        """Return the program of a request from an address. Raises: WrongAddress."""
+    async def find_program(
+        self, client: str, address: str, *, may_fetch: bool = True
+    ) -> Registration:
+        """Return the program of a request from an address; `may_fetch`: whether its document may
+        be fetched, where it is not kept. Raises: WrongAddress."""
         if is_document_address(client):
-            return await self._read_described(client, address)
+            return await self._read_document(client, address, may_fetch=may_fetch)
         registered = self._ledger.find_registration(client)
         if registered is None:
             raise WrongAddress(
@@ -67,33 +70,43 @@ class Programs:
                 return Registration(client, grant.app, ())
         return None
 
-    async def _read_described(self, client: str, address: str) -> Registration:
+    async def _read_document(self, client: str, address: str, *, may_fetch: bool) -> Registration:
         program, until = self._documents.get(client, (None, 0.0))
         if program is not None and self._clock() < until:
             return program
-        try:
-            document = await self._fetch_document(client, address)
-            program = read_document(client, document.body)
-        except (DocumentUnreachable, DocumentInvalid) as problem:
-            log_event(f"The app's document cannot be used, {problem}", client, address, warns=True)
-            if (copy := list_built_in_documents().get(client)) is not None:
-                return read_document(client, copy)
-            raise WrongAddress(
-                f"The app is described by the document at {client}, which cannot be used: "
-                f"{problem}."
-            ) from problem
+        problem = self._reason_not_to_fetch(address, may_fetch=may_fetch)
+        if self._fetch is not None and not problem:
+            try:
+                return await self._fetch_program(self._fetch, client)
+            except (DocumentUnreachable, DocumentInvalid) as error:
+                problem = str(error)
+                log_event(
+                    f"The app's document cannot be used, {problem}", client, address, warns=True
+                )
+        if (copy := list_built_in_documents().get(client)) is not None:
+            return read_document(client, copy)
+        raise WrongAddress(
+            f"The app is described by the document at {client}, which cannot be used: {problem}."
+        )
+
+    def _reason_not_to_fetch(self, address: str, *, may_fetch: bool) -> str:
+        """Return why nothing is fetched for a request from an address; empty where something is."""
+        if self._fetch is None:
+            return "this server fetches no documents"
+        if not may_fetch:
+            return "the request is not complete"
+        if wait := self._fetches.wait(address):
+            return f"too many documents were fetched within a minute; try again in {wait} s"
+        return ""
+
+    async def _fetch_program(self, fetch: FetchDocument, client: str) -> Registration:
+        """Return the program of a document, which is kept for as long as its server says. Raises:
+        DocumentUnreachable, DocumentInvalid."""
+        document = await fetch(client)
+        program = read_document(client, document.body)
         lives = min(max(document.max_age or 0, SHORTEST_SECONDS), LONGEST_SECONDS)
         self._documents.pop(client, None)
         while len(self._documents) >= _MOST_DOCUMENTS:
             self._documents.popitem(last=False)
         self._documents[client] = (program, self._clock() + lives)
         return program
-
-    async def _fetch_document(self, client: str, address: str) -> FetchedDocument:
-        if self._fetch is None:
-            raise DocumentUnreachable("this server fetches no documents")
-        if wait := self._fetches.wait(address):
-            raise DocumentUnreachable(
-                f"too many documents were fetched within a minute; try again in {wait} s"
-            )
-        return await self._fetch(client)
