@@ -84,9 +84,9 @@ class Browser:
     cookies: dict[str, str] = field(default_factory=dict)
     public: str = PUBLIC
 
-    def open(self, address: str) -> Any:
+    def open(self, address: str, **headers: str) -> Any:
         path = address.removeprefix(self.public)
-        return self._keep(self.client.get(path, headers=self._headers({"sec-fetch-site": "cross-site"})))
+        return self._keep(self.client.get(path, headers=self._headers({"sec-fetch-site": "cross-site", **headers})))
 
     def send(self, page: Any, changes: Changes | None = None, **headers: str) -> Any:
         """Send the form of a page with some fields changed."""

@@ -102,7 +102,7 @@ CHATGPT = {
         ({"redirect_uris": []}, False),
         ({"redirect_uris": None}, False),
         ({"redirect_uris": "https://app.example/cb"}, False),
-        ({"redirect_uris": ["https://app.example/cb", "javascript:alert(1)"]}, False),
+        ({"redirect_uris": ["javascript:alert(1)", "http://app.example/cb"]}, False),
         ({"redirect_uris": [7]}, False),
     ],
 )
@@ -114,6 +114,15 @@ def test_a_document_must_be_one_of_a_public_program(changes: dict[str, Any], fit
         return
     with pytest.raises(DocumentInvalid):
         read_document(ADDRESS, body)
+
+
+def test_of_the_addresses_in_a_document_those_count_that_may_be_redirected_to() -> None:
+    """OAUTH-22: a host may list a scheme of its own beside others"""
+    addresses = ["javascript:alert(1)", "https://app.example/cb", "unknown://cb", 7]
+
+    program = read_document(ADDRESS, json.dumps({**DOCUMENT, "redirect_uris": addresses}).encode())
+
+    assert program.redirects == ("https://app.example/cb",)
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b'"x"', b"\xff", b"[" * 5000])

@@ -330,6 +330,28 @@ def test_guesses_cost_waits_that_double_and_the_printed_code_still_opens(
         assert browser.allow(program.request()).status_code == 303
 
 
+def test_a_flood_of_pages_and_guesses_keeps_nothing(app: App, clock: Clock) -> None:
+    """OAUTH-25, OAUTH-41: it fills no disk, and displaces no page that the owner has open"""
+    with signing_in(app, trusted_proxy=True, address=("127.0.0.1", 50_000)) as client:
+        clock.advance(61)
+        program = Program(client)
+        program.register()
+        owner = Browser(client)
+        consent = owner.sign_in(program.request())
+        folder = app.config.state / "access"
+        before = {path.name: path.read_bytes() for path in folder.iterdir()}
+        statuses = set()
+        for number in range(300):
+            stranger, place = Browser(client), {"x-forwarded-for": f"203.0.113.{number % 20}"}
+            page = stranger.open(program.request(), **place)
+            if number % 3 == 0 and page.status_code == 200:
+                statuses.add(stranger.send(page, WRONG, **place).status_code)
+
+        assert statuses == {403, 429}
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+        assert owner.send(consent, {"answer": "allow"}).status_code == 303
+
+
 def test_of_many_guesses_at_once_five_are_free(app: App, clock: Clock, caplog: pytest.LogCaptureFixture) -> None:
     """OAUTH-41, OAUTH-50: and they do not fill the log"""
     store = compose.grant_store(app.config)

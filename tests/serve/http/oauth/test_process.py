@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,18 @@ from obsidian_mcp.cli.main import run_command_line
 from tests.serve.http.oauth.flow import Browser, Program, answer_of, call, printed_code
 from tests.serve.http.oauth.test_sdk_client import free_port
 from tests.serve.serving import started
+
+
+def test_without_a_sign_in_nothing_of_it_is_loaded(basic: Path) -> None:
+    """OAUTH-38: no start is slower"""
+    code = (
+        "import sys; from obsidian_mcp import compose, config; "
+        "app = compose.build(config.Config(sys.argv[1:], environ={'HOME': '.'})); compose.http_application(app); "
+        "print(sorted(name for name in sys.modules if 'oauth' in name or name.endswith('client_documents')))"
+    )
+    command = [sys.executable, "-c", code, str(basic)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=basic.parent, timeout=60)
+    assert done.stdout.strip() == "[]"
 
 
 def next_line(process: subprocess.Popen[bytes]) -> str:

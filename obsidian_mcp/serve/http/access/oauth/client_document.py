@@ -64,16 +64,15 @@ def read_document(client: str, body: bytes) -> Registration:
         raise DocumentInvalid("it holds a secret, which everybody can read")
     if not _may_be_public(document):
         raise DocumentInvalid("its programs cannot come without a secret or key of their own")
-    redirects = document.get("redirect_uris")
-    if (
-        not isinstance(redirects, list)
-        or not redirects
-        or not all(isinstance(address, str) and is_redirect(address) for address in redirects)
-    ):
-        raise DocumentInvalid(
-            "its redirect_uris are no list of addresses that may be redirected to"
-        )
-    return Registration(client, readable_name(document["client_name"]), tuple(redirects))
+    listed = document.get("redirect_uris")
+    addresses = listed if isinstance(listed, list) else []
+    # a host may list a scheme of its own that this server knows nothing of, beside others
+    redirects = tuple(
+        address for address in addresses if isinstance(address, str) and is_redirect(address)
+    )
+    if not redirects:
+        raise DocumentInvalid("its redirect_uris hold no address that may be redirected to")
+    return Registration(client, readable_name(document["client_name"]), redirects)
 
 
 def _may_be_public(document: Mapping[str, Any]) -> bool:
