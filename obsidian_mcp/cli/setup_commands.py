@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING, config
 from obsidian_mcp.core.calendar.timestamp import timestamp
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _OBSIDIAN_COMMAND = "obsidian-command"
 _OTHER = "other"
 """In place of a client that `install` does not know."""
+_NOT_HERE = "was not found on this computer; the entry waits for it."
 _COLOURS = {"fine": "\x1b[32m", "note": "\x1b[33m", "problem": "\x1b[31m"}
 
 
@@ -220,26 +222,24 @@ def _report(
     import difflib
 
     from obsidian_mcp.setup import probe
+    from obsidian_mcp.setup.install_remarks import list_remarks
 
     stands = not dry_run and change.action not in ("removed", "absent")
     tried = change.start(system) if stands else None
     problem = tried if isinstance(tried, str) else None
     step = "" if dry_run or change.action in ("unchanged", "absent") else _next_step(change, system)
-    facts = {
+    facts: dict[str, Any] = {
         **_facts_of(change),
         "client_found": was_here,
         "dry_run": dry_run,
         "answers": None if tried is None else problem is None,
         "problem": problem,
         "next": step or None,
+        "remarks": list_remarks(change, system),
     }
-    title = change.client.title
     lines = [_describe(change, dry_run=dry_run)]
-    lines += (
-        []
-        if was_here
-        else [f"  note:   {title} was not found on this computer; the entry waits for it."]
-    )
+    lines += [] if was_here else [f"  note:   {change.client.title} {_NOT_HERE}"]
+    lines += [f"  note:   {remark}" for remark in facts["remarks"]]
     lines += [f"  starts: {' '.join(map(_quote, change.command))}"] if stands else []
     lines += [f"  backup: {change.backup}"] if change.backup else []
     if isinstance(tried, probe.ProbeAnswer):
