@@ -248,7 +248,7 @@ def test_a_thread_that_works_again_and_again_is_a_worker() -> None:
 
 
 def test_no_sql_on_the_tables_of_the_index_stands_outside_of_the_package_of_the_index() -> None:
-    tables = {match[1] for sql in SCHEMA if (match := re.match(r"CREATE (?:VIRTUAL )?TABLE (\w+)", sql))}
+    tables = {match[1] for sql in SCHEMA if (match := re.match(r"CREATE (?:VIEW|(?:VIRTUAL )?TABLE) (\w+)", sql))}
     assert {"files", "links", "notes", "search", "state", "words"} <= tables
     statement = re.compile(rf"\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+(?:{'|'.join(sorted(tables))})\b")
     strangers = {file for file in sources() if not file.startswith("core/index/")}

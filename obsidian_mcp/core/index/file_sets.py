@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .columns import IN_LIST
 from .database import Connection
+from .interned import INTERNED
 
 NAMED_FILES = 500
 """Most files that are named to SQLite to be sorted; of more, those of all are read in order."""
@@ -48,11 +49,12 @@ class FileSets(NamedTuple):
         return self._files(f"{table} WHERE key = ?", key)
 
     def keys(self, table: str) -> Iterator[str]:
-        """Yield every different key of a table.
+        """Yield every different key of a table, perhaps some that no file has any more.
 
         Each takes one look into the index, instead of a walk through all rows (SEARCH-45).
         """
-        sql = f"SELECT min(key) FROM {table}"
+        source = INTERNED[table].names if table in INTERNED else table
+        sql = f"SELECT min(key) FROM {source}"
         (key,) = self.connection.execute(sql).fetchone()
         while key is not None:
             yield key
@@ -66,7 +68,10 @@ class FileSets(NamedTuple):
 
     def group_by_tag(self) -> Iterator[tuple[str, list[int]]]:
         """Yield every different tag as it is written, and the file of each of its occurrences."""
-        sql = "SELECT tag, group_concat(file) FROM tags GROUP BY tag"
+        sql = (
+            "SELECT tag, files FROM (SELECT name, group_concat(file) AS files FROM tag_rows "
+            "GROUP BY name) JOIN tag_names ON id = name ORDER BY tag"
+        )
         for tag, files in self.connection.execute(sql):
             yield tag, json.loads(f"[{files}]")
 

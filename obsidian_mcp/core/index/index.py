@@ -25,6 +25,7 @@ from .columns import IN_LIST, to_path, to_stored_path
 from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
 from .deflation import Deflater, add_dictionary, choose_dictionary
 from .facts import PARSE_SECONDS, Facts
+from .interned import INTERNED, drop_unused_names
 from .row_writer import DeflatedRecord, Record, RowWriter, Stat, disk_column, is_there
 from .rows import TABLES
 from .space import measure_space
@@ -257,6 +258,7 @@ class Index:
         """
         with self.database.write_transaction() as connection:
             search_document.merge_whole(connection)
+            drop_unused_names(connection)
         self.database.write_anew()
 
     def measure_space(self) -> dict[str, int]:
@@ -282,7 +284,8 @@ class Index:
                 "SELECT count(*), count(nullif(warnings, '')) FROM files"
             ).fetchone()
             for table in TABLES:
-                (counts[table],) = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+                rows = INTERNED[table].rows if table in INTERNED else table
+                (counts[table],) = connection.execute(f"SELECT count(*) FROM {rows}").fetchone()
         database = self.database
         return IndexStatus(database.file, database.size(), files, counts, warned, database.warning)
 

@@ -19,16 +19,19 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .columns import IN_LIST, to_path
 from .database import Connection
 from .facts import LinkFact
+from .interned import CARD
 
-IS_PLACED: Final = "(kind = 'card' OR instr(path, '/') OR instr(path, '#'))"
+_IS_LONG: Final = "(instr(path, '/') OR instr(path, '#'))"
+IS_PLACED: Final = f"(kind = 'card' OR {_IS_LONG})"
 """Condition on a link that says more than a name: which file it means cannot be told by its key."""
 IS_ODD: Final = "(path NOT LIKE '%.md' OR path LIKE '%.md.md')"
 """Condition on a file that is no note with the extension `.md`, or that has two keys."""
 SCHEMA: Final = (
     "CREATE INDEX files_by_key ON files (key)",
     f"CREATE INDEX files_odd ON files (key) WHERE {IS_ODD}",
-    f"CREATE INDEX links_placed ON links (key) WHERE {IS_PLACED}",
-    "CREATE INDEX links_to_parts ON links (file) WHERE subpath != ''",
+    f"CREATE INDEX targets_placed ON targets (key) WHERE {_IS_LONG}",
+    f"CREATE INDEX link_rows_of_cards ON link_rows (name) WHERE kind = {CARD}",
+    "CREATE INDEX link_rows_to_parts ON link_rows (name) WHERE subpath != ''",
 )
 NAMED_KEYS: Final = 2_000
 """Keys or files that one statement names."""
@@ -55,8 +58,9 @@ class LinkRows:
     def missing_keys(self) -> list[str]:
         """Return the keys of links that no file with rows has, without the empty one."""
         sql = (
-            "SELECT key FROM (SELECT DISTINCT key FROM links WHERE key > '') AS k "
-            "WHERE NOT EXISTS (SELECT 1 FROM files WHERE files.key = k.key)"
+            "SELECT DISTINCT key FROM targets WHERE key > '' "
+            "AND EXISTS (SELECT 1 FROM link_rows WHERE name = targets.id) "
+            "AND NOT EXISTS (SELECT 1 FROM files WHERE files.key = targets.key)"
         )
         return [key for (key,) in self.connection.execute(sql)]
 
@@ -88,7 +92,12 @@ class LinkRows:
 
     def placed_links(self) -> Iterator[LinkRow]:
         """Yield the links that say more than a name, by their key."""
-        sql = f"SELECT {_LINK} FROM links INDEXED BY links_placed WHERE {IS_PLACED} ORDER BY key"
+        columns = f"SELECT file, n, key, path, kind = {CARD} FROM"
+        sql = (
+            f"{columns} targets INDEXED BY targets_placed JOIN link_rows ON name = targets.id "
+            f"WHERE {_IS_LONG} UNION {columns} link_rows INDEXED BY link_rows_of_cards "
+            f"JOIN targets ON targets.id = name WHERE kind = {CARD} ORDER BY key"
+        )
         return map(LinkRow._make, self.connection.execute(sql))
 
     def from_files(self, files: Iterable[int]) -> Iterator[LinkRow]:
@@ -118,7 +127,8 @@ class LinkRows:
         They come by key: one target after the other.
         """
         sql = (
-            f"SELECT {_LINK}, subpath FROM links INDEXED BY links_to_parts WHERE subpath != '' "
+            f"SELECT file, n, key, path, kind = {CARD}, subpath FROM link_rows "
+            "INDEXED BY link_rows_to_parts JOIN targets ON targets.id = name WHERE subpath != '' "
             "ORDER BY key, path"
         )
         for *cells, subpath in self.connection.execute(sql):

@@ -20,8 +20,9 @@ from .columns import IN_LIST, to_stored_path
 from .database import Connection
 from .deflation import Deflated, Inflater
 from .facts import Facts
+from .interned import INTERNED
 from .rows import TABLES
-from .schema import INSERT
+from .schema import COLUMNS, INSERT
 from .texts import Texts
 
 Stat = Callable[[str], DiskFile | None]
@@ -133,7 +134,12 @@ class RowWriter:
     def finish(self) -> bool:
         """Write what is left; return whether an answer may be different from now on."""
         for table, rows in self._new.items():
-            replace_rows(self._connection, table, self._stale, rows)
+            interned = INTERNED.get(table)
+            if interned is None:
+                replace_rows(self._connection, table, self._stale, rows)
+            else:
+                stored = list(interned.store_names(self._connection, rows))
+                replace_rows(self._connection, interned.rows, self._stale, stored)
         connection = self._connection
         texts = Texts(Inflater(connection, self._identity))
         old_fields = list(texts.read_indexed_fields(self._stale))
@@ -162,7 +168,7 @@ def replace_rows(
     gone = old.keys() - new.keys()
     connection.executemany(f"DELETE FROM {table} WHERE file = ? AND n = ?", gone)
     connection.executemany(INSERT[table], [new[place] for place in new if place not in old])
-    names = ("file", "n", *TABLES[table]._fields)
+    names = COLUMNS[table]
     for place, row in new.items():
         if (before := old.get(place, row)) != row:
             differing = [n for n, cell in enumerate(row) if cell != before[n]]

@@ -33,6 +33,7 @@ from .facts import (
 )
 from .file_sets import FileSets
 from .full_text import FullText
+from .interned import PROPERTIES as PROPERTY_NAMES
 from .link_rows import LinkRows
 from .texts import Texts
 
@@ -218,11 +219,15 @@ class Rows(NamedTuple):
         # From key to key along the index: DISTINCT would read every row.
         return {
             key
-            for table in ("properties", "inline_fields")
+            for table, source in (
+                ("properties", PROPERTY_NAMES.names),
+                ("inline_fields", "inline_fields"),
+            )
             for (key,) in self.connection.execute(
-                f"WITH RECURSIVE keys(key) AS (SELECT min(key) FROM {table} UNION ALL SELECT"
-                f" (SELECT min(key) FROM {table} WHERE key > keys.key) FROM keys WHERE key NOTNULL)"
-                " SELECT key FROM keys WHERE key NOTNULL"
+                f"WITH RECURSIVE keys(key) AS (SELECT min(key) FROM {source} UNION ALL SELECT"
+                f" (SELECT min(key) FROM {source} WHERE key > keys.key) FROM keys "
+                "WHERE key NOTNULL) SELECT key FROM keys WHERE key NOTNULL "
+                f"AND EXISTS (SELECT 1 FROM {table} WHERE {table}.key = keys.key)"
             )
         }
 

@@ -8,6 +8,7 @@ from obsidian_mcp import __version__
 from obsidian_mcp.core.text import analysis
 
 from . import deflation, facts, link_rows, search_document
+from .interned import INTERNED
 from .rows import TABLES
 
 SCHEMA = (
@@ -21,16 +22,14 @@ SCHEMA = (
         f"{', '.join(row._fields)},"
         " PRIMARY KEY (file, n)) WITHOUT ROWID"
         for table, row in TABLES.items()
+        if table not in INTERNED
     ),
-    *(
-        f"CREATE INDEX {table}_by_key ON {table} (key)"
-        for table in ("links", "tags", "aliases", "inline_fields")
-    ),
+    *(statement for table in INTERNED.values() for statement in table.schema),
+    *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in ("aliases", "inline_fields")),
     "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
     # else every change would cost a scan of all files
     "CREATE INDEX files_by_change ON files (changed)",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
-    "CREATE INDEX properties_by_value ON properties (key, value)",
     *deflation.SCHEMA,
     "CREATE INDEX tasks_by_day ON tasks (last_day, first_day, mark) WHERE last_day > ''",
     "CREATE INDEX tasks_linked ON tasks (file) WHERE linked",
@@ -43,7 +42,14 @@ VERSION = (
     or 1
 )
 """Fingerprint of the tables and of the program: files of another one are not used."""
+COLUMNS = {
+    **{
+        table: ("file", "n", *row._fields) for table, row in TABLES.items() if table not in INTERNED
+    },
+    **{table.rows: ("file", "n", "name", *table.own_fields) for table in INTERNED.values()},
+}
+"""Table -> its columns, of the tables of the facts of files."""
 INSERT = {
-    table: f"INSERT INTO {table} VALUES ({', '.join('?' * (len(row._fields) + 2))})"
-    for table, row in TABLES.items()
+    table: f"INSERT INTO {table} VALUES ({', '.join('?' * len(columns))})"
+    for table, columns in COLUMNS.items()
 }

@@ -12,15 +12,15 @@ _KINDS = {
     "dictionaries": "texts",
     "search": "words",
     "words": "words",
-    "links": "links",
-    "tags": "tags",
-    "properties": "properties",
+    "link": "links",
+    "targets": "links",
+    "tag": "tags",
+    "property": "properties",
     "aliases": "properties",
     "inline_fields": "properties",
     "tasks": "tasks",
 }
-"""Table -> what it holds. The tables of the full-text index begin with its name; all others are
-about files."""
+"""The name of a table, up to its first underscore -> what it holds; all others are about files."""
 
 
 def measure_space(connection: Connection) -> dict[str, int]:
@@ -36,7 +36,7 @@ def measure_space(connection: Connection) -> dict[str, int]:
     sizes: dict[str, int] = {}
     with contextlib.suppress(sqlite3.OperationalError):
         for table, size in connection.execute(sql):
-            kind = _KINDS.get(table) or _KINDS.get(table.partition("_")[0]) or "files"
+            kind = _KINDS.get(table) or _KINDS.get(table.partition("_")[0], "files")
             sizes[kind] = sizes.get(kind, 0) + size
     if sizes:
         (pages,) = connection.execute("PRAGMA freelist_count").fetchone()
