@@ -5,11 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from obsidian_mcp import compose
+from obsidian_mcp import TYPE_CHECKING, compose
 from obsidian_mcp.errors import InvalidArguments
 
 from .options import Options
 from .stdout import write_answer
+
+if TYPE_CHECKING:
+    from obsidian_mcp.config import Config
 
 
 def bridge(options: Options, *, host: str = "", port: int = 0) -> int:
@@ -53,13 +56,38 @@ def http(
         raise InvalidArguments(
             "Over HTTP every request has the limits of the key that it carries; leave --key out."
         )
+    addresses: list[str] = []
+
+    def print_address(url: str) -> None:
+        addresses.append(url)
+        _tell(f"listening on {url}")
+        if oauth and len(addresses) == len(port):
+            _tell_how_to_sign_in(settings)
+
     return compose.serve_http(
         compose.build(settings, serving=True),
         host=host,
         ports=port,
-        announce=lambda url: _tell(f"listening on {url}"),
+        announce=print_address,
         tell=_tell,
     )
+
+
+def _tell_how_to_sign_in(settings: Config) -> None:
+    """Say which address people enter into their apps, and how the owner shows who it is."""
+    from obsidian_mcp.serve.http.access.oauth.password import SETTING
+    from obsidian_mcp.serve.http.access.public_url import MCP_PATH, read_public_url
+
+    http = settings.http
+    store = compose.grant_store(settings)
+    has_password = bool(http.oauth_password or store.setting(SETTING))
+    store.close()
+    instruction = (
+        "you give your password"
+        if has_password
+        else "you give a code that is printed here (`obsidian-mcp http password` sets a password)"
+    )
+    _tell(f"apps sign in at {read_public_url(http.public_url)}{MCP_PATH}; {instruction}")
 
 
 def _local_address(port: int) -> str:

@@ -38,6 +38,9 @@ def test_two_commands_suffice_on_the_computer_of_the_owner(basic: Path) -> None:
     public = f"http://127.0.0.1:{port}"
     with started(basic, "--oauth", "--port", str(port), "--public-url", public.upper()) as (process, urls):
         assert urls == [public]
+        told = next_line(process)
+        assert f"apps sign in at {public}/mcp" in told
+        assert "http password" in told
         with httpx.Client(base_url=public, verify=False) as http:
             assert http.post("/mcp", json={}).status_code == 401
             program = Program(http, redirect="http://localhost:4711/cb", public=public)

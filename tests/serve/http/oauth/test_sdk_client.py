@@ -17,8 +17,9 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 
+from obsidian_mcp import compose
 from obsidian_mcp.app import App
-from tests.serve.http.oauth.flow import PASSWORD, Browser, answer_of
+from tests.serve.http.oauth.flow import PASSWORD, Browser, Program, answer_of
 from tests.serve.serving import serving
 
 CALLBACK = "http://localhost:4711/callback"
@@ -165,3 +166,50 @@ async def test_many_programs_sign_in_at_once(url: str) -> None:
 
     assert len(results) == 4
     assert len(set(results)) == 1
+
+
+def test_the_open_streams_of_a_grant_end_with_it_and_history_names_it(app: App) -> None:
+    """OAUTH-37, DOOR-11, DOOR-13: those of another grant stay"""
+    port = free_port()
+    public = f"http://127.0.0.1:{port}"
+    settings: dict[str, Any] = {"oauth": True, "public_url": public, "oauth_password": PASSWORD}
+    with serving(app, port=port, fetches_documents=False, **settings) as url:
+        sessions = []
+        for name in ("Phone", "Laptop"):
+            with httpx.Client(base_url=url, verify=False) as http:
+                program = Program(http, redirect=CALLBACK, name=name, public=url)
+                sessions.append(begin_session(url, program.connect(access="write")["access_token"]))
+        phone, laptop = sessions
+        message = {"name": "obsidian_create_note", "arguments": {"name": "New", "content": "x"}}
+        phone.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": message})
+        history = {"name": "obsidian_history", "arguments": {}}
+        changes = laptop.post("/mcp", json={"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": history})
+        assert "t (key phone)" in changes.text
+
+        store = compose.grant_store(app.config)
+        with phone.stream("GET", "/mcp") as of_phone, laptop.stream("GET", "/mcp") as of_laptop:
+            assert (of_phone.status_code, of_laptop.status_code) == (200, 200)
+            (grant,) = [grant for grant in store.grants() if grant.name == "phone"]
+            store.end_grant(grant.id)
+            for _ in of_phone.iter_raw():
+                pass  # until its end: httpx raises where it is cut, or stays open for 30 s
+            assert phone.post("/mcp", json=PING).status_code == 401
+            assert laptop.post("/mcp", json=PING).status_code == 200
+        store.close()
+        for session in sessions:
+            session.close()
+
+
+PING = {"jsonrpc": "2.0", "id": 9, "method": "ping"}
+
+
+def begin_session(url: str, token: str) -> httpx.Client:
+    """A client in a session of MCP that it has begun with a token."""
+    headers = {"accept": "application/json, text/event-stream", "authorization": f"Bearer {token}"}
+    session = httpx.Client(base_url=url, headers=headers, timeout=30, verify=False)
+    params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    began = session.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})
+    assert began.status_code == 200
+    session.headers["mcp-session-id"] = began.headers["mcp-session-id"]
+    session.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+    return session
