@@ -18,6 +18,7 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmarks import history
 from obsidian_mcp import compose, config, vault_builder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.semantic.choice import EmbeddingChoice
@@ -58,6 +59,8 @@ class Answer:
     """The first ten, best first."""
     size: int
     """Bytes of the whole answer."""
+    shown: Sequence[str] = ()
+    """What is shown of each, where that is known."""
 
 
 Way = Callable[[str], Answer]
@@ -131,9 +134,8 @@ def plain_fts5(texts: Mapping[str, str]) -> Iterator[Way]:
         expression = " OR ".join(f'"{word}"' for word in words_of(query))
         sql = "SELECT path, snippet(notes, 2, '', '', '…', 30) FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 20"
         found = connection.execute(sql, (expression,)).fetchall() if expression else []
-        return Answer(
-            [path for path, _ in found][:FIRST], sum(len(f"{path}\n{part}\n".encode()) for path, part in found)
-        )
+        size = sum(len(f"{path}\n{part}\n".encode()) for path, part in found)
+        return Answer([path for path, _ in found][:FIRST], size, [part for _, part in found][:FIRST])
 
     with closing(connection):
         yield ask
@@ -221,6 +223,22 @@ def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]]
     return "\n".join(parts)
 
 
+def measure_history() -> str:
+    """The table of facts that change, ours beside plain FTS5."""
+    with tempfile.TemporaryDirectory(prefix="bench-history-") as folder:
+        questions = history.make_history(Path(folder))
+        with history.ask_ours(Path(folder)) as ask:
+            rows = {"obsidian_search": history.score_history(questions, ask)}
+        with plain_fts5(read_notes(Path(folder))) as way:
+
+            def ask_plain(query: str) -> list[history.HistoryHit]:
+                answer = way(query)
+                return [history.HistoryHit(*hit) for hit in zip(answer.paths, answer.shown, strict=True)]
+
+            rows["plain FTS5"] = history.score_history(questions, ask_plain)
+    return history.report_history(rows)
+
+
 def options() -> argparse.ArgumentParser:
     found = argparse.ArgumentParser(prog="python -m benchmarks.find", description="Measure, print and keep a table.")
     found.add_argument("--half", choices=HALVES, help="only this half, with what was missed; keeps nothing")
@@ -257,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if chosen.half:
         sys.stdout.write("\n".join(["", *missed(halves[chosen.half]["obsidian_search"]), ""]))
     elif chosen.questions == QUESTIONS and choice is None:
-        REPORT.write_text(text, encoding="utf-8", newline="\n")
+        REPORT.write_text(f"{text}\n{measure_history()}", encoding="utf-8", newline="\n")
     return 0
 
 

@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.analysis import fold
 
 from .plan import SearchPlan
 from .rank import Ranked, Scored, rank
-from .second_pass import Fields, read_fields
+from .second_pass import READ_CHARACTERS, Fields, read_fields
 from .snapshot import Snapshot
 from .snippets import OUTDATED_WEIGHT
 from .term import Term
@@ -100,19 +100,28 @@ class Currency:
         marks |= self._find_line_marks(ranked)
         if not marks:
             return ranked, frozenset()
-        current = {number: outdated.find_current(number, mark) for number, mark in marks.items()}
         added = frozenset(
             successor
-            for successors in current.values()
-            for successor in successors
+            for number, mark in marks.items()
+            for successor in outdated.find_current(number, mark)
             if successor not in files and self.may_follow is not None and self.may_follow(successor)
         )
         ordered: dict[int, float | None] = {}
+        waiting: set[int] = set()
+
+        def put(number: int, score: float | None) -> None:
+            """Put what holds first, then what it replaced, step by step; a circle ends itself."""
+            if number in ordered or number in waiting:
+                return
+            waiting.add(number)
+            if (mark := marks.get(number)) is not None:
+                for successor in reversed(outdated.find_later(number, mark)):
+                    if successor in files or successor in added:
+                        put(successor, score)
+            ordered[number] = score
+
         for number, score in ranked.scored:
-            for successor in current.get(number, ()):
-                if successor in files or successor in added:
-                    ordered.setdefault(successor, score)
-            ordered.setdefault(number, score)
+            put(number, score)
         return ranked._replace(scored=list(ordered.items())), added
 
     def leave_out_outdated(self, files: AbstractSet[int]) -> set[int]:
@@ -141,7 +150,8 @@ class Currency:
         return ranked._replace(scored=[*current, *behind, *_cap(unread, behind)])
 
     def _find_line_marks(self, ranked: Ranked) -> dict[int, Mark]:
-        """Return the files read that have some words in outdated blocks alone, with the marks."""
+        """Return the files read whose outdated blocks say most of the query, with the marks: some
+        words are in these alone, or more of them than in any current line."""
         marks = {number: self._find_line_mark(number, ranked.fields) for number in ranked.fields}
         return {number: mark for number, mark in marks.items() if mark is not None}
 
@@ -153,16 +163,17 @@ class Currency:
         if not blocks:
             return None
         names = " ".join((self.snapshot.table.paths[number], own.aliases, own.tags))
-        whole = _words_in(self.plan.terms, fold(f"{own.text}\n{names}"))
-        current = _words_in(self.plan.terms, fold(f"{without_blocks(own.text, blocks)}\n{names}"))
-        if whole == current:
-            return None
-        lost = [
-            block.mark
-            for block in blocks
-            if _words_in(self.plan.terms, fold(own.text[block.start : block.end])) - current
-        ]
-        return join_marks(lost)
+        text = fold(f"{without_blocks(own.text[:READ_CHARACTERS], blocks)}\n{names}")
+        current = _words_in(self.plan.terms, text)
+        best_line = max(
+            (len(_words_in(self.plan.terms, line)) for line in text.split("\n")), default=0
+        )
+        telling = []
+        for block in blocks:
+            words = _words_in(self.plan.terms, fold(own.text[block.start : block.end]))
+            if words - current or len(words) > best_line:
+                telling.append(block.mark)
+        return join_marks(telling)
 
 
 def _words_in(terms: Iterable[Term], folded: str) -> set[str]:

@@ -1,0 +1,266 @@
+"""Facts that change: 300 sessions of an assistant, and 120 questions about what holds and what held.
+
+Each fact is written down anew when it changes, in other words, and what it replaces is marked as `supersede` marks it:
+half of the facts are notes of their own, half are lines of the sessions. Everything is generated, and the same in each
+run. Beside ours: SQLite's FTS5 as it comes.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+from obsidian_mcp import compose, config
+from obsidian_mcp.tools import registry
+
+SESSIONS = 300
+FIRST_DAY = date(2024, 1, 8)
+TODAY = "2026-11-22"
+FIRST = 3
+SUBJECTS = {
+    "order desk": ("database", "supplier", "courier", "invoice format"),
+    "mill": ("grain", "miller", "lubricant", "opening hour"),
+    "library": ("catalogue", "loan period", "shelf mark", "scanner"),
+    "newsletter": ("mail provider", "typeface", "editor", "print run"),
+    "workshop": ("lathe", "insurance", "steel grade", "glue"),
+    "website": ("hosting", "chart library", "analytics", "font"),
+    "garden": ("compost", "gardener", "greenhouse", "irrigation"),
+    "choir": ("conductor", "rehearsal room", "repertoire", "accompanist"),
+    "laptop fleet": ("password manager", "backup place", "operating system", "warranty"),
+    "kitchen": ("oven", "flour", "menu", "dishwasher"),
+}
+"""What facts are about, and which facts there are of each."""
+VALUES = (
+    "Brandt", "Okafor", "Lindqvist", "Moreau", "Falkenstein", "Dublin", "Oslo", "Turin", "Alder",
+    "Birch", "Cedar", "Delft", "Ember", "Fjord", "Granite", "Harbour", "Indigo", "Juniper",
+    "Kestrel", "Lagoon", "Marble", "Nimbus", "Onyx", "Pampas", "Quartz", "Raven", "Saffron",
+    "Tundra", "Umber", "Vesper", "Willow", "Xenon", "Yarrow", "Zephyr", "Amber", "Basalt",
+)  # fmt: skip
+STATEMENTS = (
+    "The {attribute} of the {subject} is {value}.",
+    "For the {subject} we use {value} as {attribute} from now on.",
+    "Decided: {value} becomes the {attribute} of the {subject}.",
+    "{value} is the new {attribute} for the {subject}, since the last one failed us.",
+)
+PRESENT = ("what is the {attribute} of the {subject}", "which {attribute} do we use for the {subject}")
+PAST = (
+    "which {attribute} did the {subject} have before {value}",
+    "what was the {attribute} of the {subject} in {month}",
+)
+HEAD = f"""## Facts that change
+
+{SESSIONS} generated sessions of an assistant (`benchmarks/history.py`) in which 40 facts change one to three times,
+each time with what was replaced being marked. Counted are the questions whose fact is among the first three hits, or
+in the chain of one of them, and the hits that show an outdated fact before the one that replaced it. Where a vault
+marks nothing, searches are as ever.
+
+| questions | | | first 3 | outdated before its successor |
+|---|--:|---|--:|--:|"""
+NOISE = (
+    "Talked about the {subject} with a visitor.",
+    "Read an article on how to choose a {attribute}.",
+    "The {subject} was busy; nothing was decided.",
+    "Compared prices of {value}, without a result.",
+    "Lunch, then a walk.",
+)
+
+
+@dataclass(slots=True)
+class Version:
+    """A fact as it held from a session on."""
+
+    note: str
+    """Path."""
+    value: str
+    day: date
+    link: str
+    """To its note or line."""
+
+
+@dataclass(slots=True)
+class Fact:
+    subject: str
+    attribute: str
+    is_note: bool
+    """Whether it has notes of its own; else it is in lines of sessions."""
+    versions: list[Version] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryQuestion:
+    query: str
+    fact: Fact
+    asked: Version
+    is_past: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryHit:
+    path: str
+    shown: str
+    """The lines that are shown of it."""
+    chain: Sequence[str] = ()
+
+
+Ask = Callable[[str], Sequence[HistoryHit]]
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryScore:
+    """Of the questions about present or past."""
+
+    questions: int
+    first_three: int
+    """Questions whose fact is among the first three hits, or in the chain of one of them."""
+    reversed_pairs: int
+    """Hits with an outdated version before the one that replaced it."""
+
+
+def make_history(folder: Path) -> list[HistoryQuestion]:
+    """Write the vault, and return the questions."""
+    chance = random.Random(61)  # noqa: S311
+    days = [FIRST_DAY + timedelta(days=3 * number) for number in range(SESSIONS)]
+    sessions = {day: [_noise(chance) for _ in range(chance.randint(3, 6))] for day in days}
+    facts = [
+        Fact(subject, attribute, number % 2 == 0)
+        for subject, attributes in SUBJECTS.items()
+        for number, attribute in enumerate(attributes)
+    ]
+    notes: dict[str, str] = {}
+    for fact in facts:
+        _write_versions(fact, chance, sessions, notes)
+    notes |= {_session(day): "\n".join([f"# Session of {day}", "", *lines, ""]) for day, lines in sessions.items()}
+    for path, text in notes.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8", newline="\n")
+    return [question for number, fact in enumerate(facts) for question in _questions(fact, number)]
+
+
+def _session(day: date) -> str:
+    return f"Sessions/{day} session.md"
+
+
+def _noise(chance: random.Random) -> str:
+    subject = chance.choice([*SUBJECTS])
+    attribute = chance.choice(SUBJECTS[chance.choice([*SUBJECTS])])
+    words = {"subject": subject, "attribute": attribute, "value": chance.choice(VALUES)}
+    return f"- {chance.choice(NOISE).format(**words)}"
+
+
+def _write_versions(fact: Fact, chance: random.Random, sessions: dict[date, list[str]], notes: dict[str, str]) -> None:
+    """Write two to four versions of a fact, each but the last marked with what replaced it."""
+    values = chance.sample(VALUES, chance.randint(2, 4))
+    days = sorted(chance.sample([*sessions], len(values)))
+    ways = chance.sample(STATEMENTS, len(values))
+    texts = []
+    for number, (value, day, way) in enumerate(zip(values, days, ways, strict=True), 1):
+        statement = way.format(subject=fact.subject, attribute=fact.attribute, value=value)
+        texts.append(statement[0].upper() + statement[1:])
+        if fact.is_note:
+            name = f"{fact.subject} {fact.attribute} {number}".title()
+            fact.versions.append(Version(f"Decisions/{name}.md", value, day, name))
+        else:
+            link = f"{day} session#^{fact.subject[:3]}{fact.attribute[:3]}{number}"
+            fact.versions.append(Version(_session(day), value, day, link))
+    following = [*fact.versions[1:], None]
+    before = [None, *fact.versions[:-1]]
+    for text, version, successor, old in zip(texts, fact.versions, following, before, strict=True):
+        if fact.is_note:
+            properties = [f"date: {version.day}"]
+            properties += [f'superseded_by: "[[{successor.link}]]"'] if successor else []
+            properties += [f'supersedes: ["[[{old.link}]]"]'] if old else []
+            notes[version.note] = "\n".join(["---", *properties, "---", text, ""])
+        else:
+            fields = [f"[superseded_by:: [[{successor.link}]]]"] if successor else []
+            fields += [f"[supersedes:: [[{old.link}]]]"] if old else []
+            mark = "^" + version.link.partition("^")[2]
+            sessions[version.day].append(" ".join([f"- {text}", *fields, mark]))
+
+
+def _questions(fact: Fact, number: int) -> Iterator[HistoryQuestion]:
+    """Yield two questions about the present, and one about the past."""
+    words = {"subject": fact.subject, "attribute": fact.attribute}
+    for text in PRESENT:
+        yield HistoryQuestion(text.format(**words), fact, fact.versions[-1], is_past=False)
+    earlier, later = fact.versions[-2:]
+    text = PAST[number % len(PAST)].format(**words, value=later.value, month=f"{earlier.day:%Y-%m}")
+    yield HistoryQuestion(text, fact, earlier, is_past=True)
+
+
+@contextmanager
+def ask_ours(vault: Path) -> Iterator[Ask]:
+    """The tool, in this process."""
+    with tempfile.TemporaryDirectory(prefix="bench-history-") as beside:
+        places = {
+            "OBSIDIAN_MCP_STATE": beside,
+            "OBSIDIAN_MCP_CACHE": beside,
+            "HOME": beside,
+            "OBSIDIAN_MCP_TODAY": TODAY,
+        }
+        app = compose.build(config.Config((str(vault),), places), serving=False)
+        app.vaults.get("").indexer.begin()
+        app.vaults.get("").indexer.complete()
+
+        def ask(query: str) -> list[HistoryHit]:
+            hits: list[dict[str, Any]] = registry.call(app, "obsidian_search", {"query": query}).data["hits"]
+            shown = [" ".join(snippet["text"] for snippet in hit.get("snippets", ())) for hit in hits]
+            return [HistoryHit(hit["path"], text, hit.get("chain", ())) for hit, text in zip(hits, shown, strict=True)]
+
+        try:
+            yield ask
+        finally:
+            app.vaults.close()
+
+
+def score_history(questions: Sequence[HistoryQuestion], ask: Ask) -> dict[bool, HistoryScore]:
+    """Return the scores of the questions about the present (False) and the past (True)."""
+    scores = {}
+    for is_past in (False, True):
+        asked = [question for question in questions if question.is_past == is_past]
+        answers = [(question, ask(question.query)) for question in asked]
+        scores[is_past] = HistoryScore(
+            len(asked),
+            sum(_is_among_first(question, hits) for question, hits in answers),
+            sum(_count_reversed(question.fact, hits) for question, hits in answers),
+        )
+    return scores
+
+
+def _is_among_first(question: HistoryQuestion, hits: Sequence[HistoryHit]) -> bool:
+    link = question.asked.link.partition("#")[0]
+    return any(
+        hit.path == question.asked.note or any(f"[[{link}]]" in line for line in hit.chain) for hit in hits[:FIRST]
+    )
+
+
+def _count_reversed(fact: Fact, hits: Sequence[HistoryHit]) -> int:
+    """Return how many outdated versions are shown before one that came later, or without any."""
+    places = {
+        number: place
+        for number, version in enumerate(fact.versions)
+        for place, hit in reversed([*enumerate(hits)])
+        if hit.path == version.note and (number == len(fact.versions) - 1 or version.value in hit.shown)
+    }
+    return sum(
+        min([places[later] for later in places if later > number], default=len(hits)) > place
+        or any(places[later] > place for later in places if later > number)
+        for number, place in places.items()
+        if number < len(fact.versions) - 1
+    )
+
+
+def report_history(rows: Mapping[str, Mapping[bool, HistoryScore]]) -> str:
+    """Return the table of the ways, as Markdown."""
+    lines = [HEAD]
+    for is_past, kind in ((False, "about the present"), (True, "about the past")):
+        for name, scores in rows.items():
+            score = scores[is_past]
+            share = f"{100 * score.first_three / score.questions:.0f} %"
+            lines.append(f"| {kind} | {score.questions} | {name} | {share} | {score.reversed_pairs} |")
+    return "\n".join([*lines, ""])
