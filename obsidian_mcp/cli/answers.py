@@ -6,9 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from obsidian_mcp.core.text.fit import name_first
+
 from .cells import align_objects, mask_controls, person_text
 
 AnswerData = Mapping[str, Any]
+FILES_NAMED = 3
+"""Of a change in the history; `history --json` names all."""
 
 
 def format_answer(data: AnswerData) -> str:
@@ -37,17 +41,19 @@ def _lines(key: str, value: Any) -> Iterator[str]:
 
 
 def history(data: AnswerData) -> str:
-    """Return the history with commands in the place of tools (CLI-12)."""
+    """Return the history with commands in the place of tools (CLI-12), and the first files of each
+    change: one of 800 files would be a row that nobody can read."""
     from obsidian_mcp.tools.offer import PREFIX, table
 
     changes = []
     for change in data["changes"]:
         entry = table().tools.get(PREFIX + change["tool"])
         command = entry.command if entry and entry.command else change["tool"]
+        files = name_first(change["files"], FILES_NAMED)
         changes.append(
             {
                 ("command" if key == "tool" else key): value
-                for key, value in {**change, "tool": command}.items()
+                for key, value in {**change, "tool": command, "files": files}.items()
             }
         )
     return format_answer({**data, "changes": changes})

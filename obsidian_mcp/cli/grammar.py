@@ -200,8 +200,7 @@ def get(name: str) -> Subcommand | None:
         if key not in row.get("omitted", ())
     }
     own = row.get("properties", {}) | ({"vault": "vault", "json": "json"} if entry else {})
-    if "limit" in of_tool:
-        own = {"limit": "limit"} | own
+    own = ({"limit": "limit"} if "limit" in of_tool else {}) | own
     arguments = dict(_arguments(of_tool, is_checked=False)) | dict(_arguments(own, of_tool))
     required = row.get("required", schema.get("required", ()))
     first = () if required else tuple(of_tool)[:1]
@@ -247,7 +246,8 @@ def scan(command: Subcommand, words: Sequence[str], *, stops: bool = False) -> R
         word = remaining.pop(0)
         if word == "--":
             return Reading(options, [*placed, *remaining])
-        dashes, name, value = _split(word)
+        is_null = word == "-0" and "null" in command.arguments
+        dashes, name, value = ("-", "0", None) if is_null else _split(word)
         if not dashes:
             if stops:
                 return Reading(options, placed, rest=(word, *remaining))

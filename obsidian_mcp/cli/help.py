@@ -1,10 +1,16 @@
-"""The help of the program and of its commands (CLI-01)."""
+"""The help of the program and of its commands (CLI-01, CLI-23).
+
+The program's own help is for a person who looks for a command: groups, and one short line for each
+command, from `overview.json`. A command's own help has the tool's description and every option.
+"""
 
 from __future__ import annotations
 
+import json
 import shutil
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 
 from . import grammar
 from .grammar import CommandArgument, Subcommand
@@ -34,7 +40,7 @@ def command_help(command: Subcommand) -> str:
     parts += [f"Arguments:\n{_terms(described)}"] if described else []
     parts.append(f"Options:\n{_terms(options)}")
     if not command.name:
-        parts.append(f"Commands:\n{_terms(_commands())}")
+        parts = [parts[0], parts[1], *_overview(), parts[-1]]
     parts.append(
         "Examples:\n" + "\n".join(f"  obsidian-mcp {example}" for example in command.examples)
     )
@@ -52,20 +58,22 @@ def group_help(group: str) -> str:
     )
 
 
-def _commands(group: str = "") -> Iterable[tuple[str, str]]:
-    """Return the commands with the first sentence of each; without a group those of the program,
-    groups among them."""
+def _overview() -> list[str]:
+    """Return the groups of commands, with a short line for each command."""
+    path = Path(__file__).with_name("overview.json")
+    overview: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    room = max(len(name) for lines in overview.values() for name in lines)
+    return [f"{title}:\n{_terms(lines.items(), room)}" for title, lines in overview.items()]
+
+
+def _commands(group: str) -> Iterable[tuple[str, str]]:
+    """Return the commands of a group with the first sentence of each."""
     texts: dict[str, str] = {}
     for name in grammar.names():
         first, _, second = name.partition(" ")
-        if not group and second and first in grammar.groups():
-            texts[first] = grammar.groups()[first]
-        elif first == group or not group:
-            command = grammar.get(name)
-            # `http password` belongs to a command, not to a group
-            texts[second if group else name] = (
-                command.text.partition(". ")[0].partition("\n\n")[0] if command else ""
-            )
+        command = grammar.get(name) if first == group else None
+        if command is not None:
+            texts[second] = command.text.partition(". ")[0].partition("\n\n")[0]
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in texts.items()]
 
 
@@ -93,10 +101,12 @@ def _paragraph(text: str) -> str:
     )
 
 
-def _terms(rows: Iterable[tuple[str, str]]) -> str:
-    """Return two columns: terms, and texts that are wrapped."""
+def _terms(rows: Iterable[tuple[str, str]], room: int = 0) -> str:
+    """Return two columns: terms, and texts that are wrapped; `room`: columns of the first at
+    least."""
     rows = list(rows)
-    room = max((len(term) for term, _ in rows if len(term) <= WIDEST_TERM), default=0)
+    terms = [len(term) for term, _ in rows if len(term) <= WIDEST_TERM]
+    room = max([room, *terms])
     lines = []
     for term, text in rows:
         indent = " " * (room + 4)

@@ -51,10 +51,32 @@ class Options(CommandOptions):
         )
 
     def app(self, vaults: tuple[str, ...] = ()) -> App:
-        """Return the App for one command, which closes it."""
+        """Return the App for one command, which closes it.
+
+        Where no vault is named, that of the current folder is meant, as git takes the repository
+        that one is in (CLI-04). A server has no such folder: clients start it anywhere.
+        """
         from obsidian_mcp import compose
 
-        return compose.build(self.with_vaults(vaults).config())
+        settings = self.with_vaults(vaults).config()
+        if not settings.named_vaults and (around := vault_around()):
+            settings = settings.replace(named_vaults=(around,))
+        return compose.build(settings)
+
+
+def vault_around() -> str | None:
+    """Return the nearest folder with settings of the app, from the current one upwards; None where
+    there is none, or the current folder is gone."""
+    try:
+        folder = os.getcwd()  # noqa: PTH109  loading pathlib takes 3 ms
+    except OSError:
+        return None
+    while not os.path.isdir(os.path.join(folder, ".obsidian")):  # noqa: PTH112, PTH118
+        above = os.path.dirname(folder)  # noqa: PTH120
+        if above == folder:
+            return None
+        folder = above
+    return folder
 
 
 def _folder(named: str, settings: Config) -> str:

@@ -39,8 +39,18 @@ def _see(command: str) -> str:
 
 def _nearest_hint(name: str, names: Sequence[str]) -> str:
     """Return a sentence with the names that are nearest to one that is not known; empty where none
-    is near."""
+    is near.
+
+    Of several near names only those count that differ in the fewest letters: `serch` is `search`,
+    and not `serve` as well.
+    """
     from difflib import get_close_matches
 
+    from obsidian_mcp.core.text.nearness import edit_distance
+
     near = get_close_matches(name, names)
-    return f" Did you mean {' or '.join(near)}?" if near else ""
+    if not near:
+        return ""
+    fewest = min(edit_distance(name, candidate) for candidate in near)
+    nearest = [candidate for candidate in near if edit_distance(name, candidate) == fewest]
+    return f" Did you mean {' or '.join(nearest)}?"

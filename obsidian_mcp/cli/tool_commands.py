@@ -19,6 +19,7 @@ from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
 from .grammar import Subcommand
+from .list_output import LISTS, PATHS, TABLE, render_rows, rows_of
 from .options import Options
 from .progress_bar import show_progress
 from .stdout import write, write_bytes, write_json
@@ -34,9 +35,12 @@ FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
 
-def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
-    """Call the tool of a command, and print its answer."""
-    call_tool(options, command, typed)
+def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
+    """Call the tool of a command, and print its answer; return 1 for a search without a hit, as
+    grep does (CLI-09)."""
+    data = call_tool(options, command, typed).data
+    answers = data.get("vaults", [data])
+    return int(command.name == "search" and not any(answer.get("total") for answer in answers))
 
 
 def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
@@ -76,8 +80,11 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
 
     arguments = _read(command, typed)
     vault = arguments.pop("vault", "")
-    form, as_json = arguments.pop("format", "table"), arguments.pop("json", False)
+    form, as_json = arguments.pop("format", ""), arguments.pop("json", False)
+    ends_with_nul = arguments.pop("null", False)
     as_json = as_json or (command.name == "check" and form == "json")
+    if command.name in LISTS:
+        form = form or _usual_form(command.name, ends_with_nul=ends_with_nul)
     if "limit" in command.arguments:
         arguments.setdefault("limit", EVERYTHING)
     if vault == EVERY_VAULT:
@@ -100,8 +107,19 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
         write(outcome.text, answers.notes_of(outcome.data))
     else:
         heading = "" if "vaults" in outcome.data and "vault" in arguments else command.name
-        _print(heading, outcome, arguments, form, colours=app.config.colours)
+        if heading in LISTS and form != TABLE:
+            rows = rows_of(heading, outcome.data)
+            write(render_rows(rows, form, ends_with_nul=ends_with_nul))
+        else:
+            _print(heading, outcome, arguments, form or TABLE, colours=app.config.colours)
     return outcome
+
+
+def _usual_form(command: str, *, ends_with_nul: bool) -> str:
+    """Return the form of a list for which none was named: paths, where another program reads the
+    list of files (CLI-24)."""
+    is_for_program = ends_with_nul or (command == "list" and not sys.stdout.isatty())
+    return PATHS if is_for_program else TABLE
 
 
 def _read(command: Subcommand, typed: Mapping[str, Any]) -> dict[str, Any]:

@@ -61,10 +61,10 @@ class Printed:
     err: str
 
 
-def piped(vault: Path, *arguments: str) -> Printed:
+def piped(vault: Path, *arguments: str, status: int = 0) -> Printed:
     command = [sys.executable, "-m", "obsidian_mcp", "search", *arguments]
     done = forked.run(command, env=environment(vault))
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == status, done.stderr
     return Printed(done.stdout.decode(), done.stderr.decode())
 
 
@@ -186,7 +186,7 @@ def test_a_pipe_of_paths_is_nothing_but_paths(basic: Path) -> None:
 
 def test_nothing_found_is_said(basic: Path) -> None:
     """CLI-09"""
-    printed = piped(basic, "nothing-like-this-is-there", "--match", "exact")
+    printed = piped(basic, "nothing-like-this-is-there", "--match", "exact", status=1)
 
     assert printed.out == ""
     assert printed.err.splitlines() == ["Nothing found."]

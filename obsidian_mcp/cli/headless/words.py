@@ -276,27 +276,17 @@ def unknown_command_error(name: str) -> DropInRefused:
 def suggestions(name: str) -> list[str]:
     """Return at most three commands that begin with a name, contain it, or are at most three edits
     away, in this order; of these the official ones first, then the nearest."""
+    from obsidian_mcp.core.text.nearness import edit_distance  # words that are right need it not
+
     official_first = sorted(
         COMMANDS, key=lambda command: ("ours" in COMMANDS[command].marks, command)
     )
     begin = [command for command in official_first if command.startswith(name)]
     contain = [command for command in official_first if name in command]
     distances = [
-        ("ours" in COMMANDS[command].marks, edits(name, command), command)
+        ("ours" in COMMANDS[command].marks, edit_distance(name, command), command)
         for command in official_first
         if abs(len(command) - len(name)) <= EDITS
     ]
     near = [command for _, distance, command in sorted(distances) if distance <= EDITS]
     return list(dict.fromkeys([*begin, *contain, *near]))[:SUGGESTED]
-
-
-def edits(text: str, goal: str) -> int:
-    """Return the number of characters to insert, remove or replace that make one text of
-    another."""
-    row = list(range(len(goal) + 1))
-    for line, char in enumerate(text, 1):
-        before, row[0] = row[0], line
-        for column, candidate in enumerate(goal, 1):
-            replaced = before + (char != candidate)
-            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, replaced)
-    return row[-1]

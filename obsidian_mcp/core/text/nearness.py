@@ -19,11 +19,23 @@ COMPARED_CHARACTERS = 100
 """Of a longer text only the beginning is compared: the time grows with the square of the length."""
 
 
+def edit_distance(text: str, goal: str) -> int:
+    """Return the number of characters to insert, remove or replace that make one text of
+    another."""
+    row = list(range(len(goal) + 1))
+    for line, char in enumerate(text, 1):
+        before, row[0] = row[0], line
+        for column, candidate in enumerate(goal, 1):
+            replaced = before + (char != candidate)
+            before, row[column] = row[column], min(row[column] + 1, row[column - 1] + 1, replaced)
+    return row[-1]
+
+
 def nearest_texts(text: str, candidates: Iterable[str], count: int) -> list[str]:
     """Return up to `count` similar texts, the nearest first.
 
     Comparing letter by letter is slow, so only the texts that share most pairs of letters get
-    there.
+    there, of equal ones those whose length differs least: many names have one pair of a short text.
     """
     import difflib  # loaded here: only errors and suggestions need it
 
@@ -32,7 +44,11 @@ def nearest_texts(text: str, candidates: Iterable[str], count: int) -> list[str]
     whole: dict[str, str] = {}
     for candidate in islice(candidates, MOST_SEARCHED):
         whole.setdefault(candidate[:COMPARED_CHARACTERS], candidate)
-    alike = heapq.nlargest(MOST_COMPARED, whole, lambda start: sum(pair in start for pair in pairs))
+
+    def likeness(start: str) -> tuple[int, int]:
+        return sum(pair in start for pair in pairs), -abs(len(start) - len(beginning))
+
+    alike = heapq.nlargest(MOST_COMPARED, whole, likeness)
     return [
         whole[match] for match in difflib.get_close_matches(beginning, alike, count, LEAST_NEARNESS)
     ]
