@@ -151,3 +151,52 @@ def test_the_history_of_a_change_of_many_files_names_the_first(run: Run, basic: 
     assert "more" in row
     assert len(row) < 200
     assert len(json.loads(run("history", "--json").stdout)["changes"][0]["files"]) > 60
+
+
+EDITORS = {
+    "adds a line": "file.write_bytes(file.read_bytes() + b'Oil.\\n')",
+    "changes nothing": "pass",
+    "fails": "sys.exit(3)",
+    "another program writes": "file.write_bytes(b'Mine.\\n'); Path(os.environ['NOTE']).write_bytes(b'Theirs.\\n')",
+}
+
+
+@pytest.mark.parametrize("editor", EDITORS)
+def test_a_note_without_an_operation_is_opened_in_the_editor(
+    run: Run, basic: Path, tmp_path: Path, editor: str
+) -> None:
+    """CLI-25"""
+    script = tmp_path / "editor.py"
+    script.write_text(f"import os, sys\nfrom pathlib import Path\nfile = Path(sys.argv[1])\n{EDITORS[editor]}\n")
+    note = basic / "Home.md"
+    before = note.read_bytes()
+    variables = {
+        "EDITOR": f"{sys.executable} {script}",
+        "NOTE": str(note),
+        **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(tmp_path)),
+    }
+
+    done = run("edit", "Home", **variables)
+
+    kept = [file.read_bytes() for file in tmp_path.glob("obsidian-mcp-*.md")]
+    if editor == "adds a line":
+        assert (done.stdout, note.read_bytes(), kept) == ("Changed: Home.md\n", before + b"Oil.\n", [])
+        assert run("undo").returncode == 0
+        assert note.read_bytes() == before
+    elif editor == "changes nothing":
+        assert (done.stdout, note.read_bytes(), kept) == ("Unchanged: Home.md\n", before, [])
+        assert json.loads(run("history", "--json").stdout)["total"] == 0
+    else:
+        assert (done.returncode != 0, len(kept)) == (True, 1)
+        assert "What you wrote is in" in done.stderr
+        assert note.read_bytes() == (before if editor == "fails" else b"Theirs.\n")
+        assert kept == [before if editor == "fails" else b"Mine.\n"]
+
+
+def test_an_operation_is_asked_for_where_there_is_no_editor(run: Run, basic: Path) -> None:
+    """CLI-25"""
+    for extra in ({"EDITOR": "", "VISUAL": ""}, {"EDITOR": "no-such-editor-here", "VISUAL": ""}):
+        refused = run("edit", "Home", **extra)
+        assert refused.returncode == 2
+        assert "EDITOR" in refused.stderr or "no-such-editor-here" in refused.stderr
+    assert "Missing: OPERATION" in run("edit", "Home", "--find", "x", EDITOR="true").stderr
