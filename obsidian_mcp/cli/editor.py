@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp import TYPE_CHECKING, computer
 from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import AppError, InvalidArguments
 
@@ -65,7 +65,7 @@ def _edit_in(program: str, vault: Vault, entry: FileEntry) -> bool:
     try:
         status = subprocess.run(words, check=False).returncode  # noqa: S603
     except OSError as error:
-        file.unlink()
+        computer.remove_file(file)
         raise InvalidArguments(f"'{program}' cannot be started: {error.strerror}.") from error
     if status:
         raise InvalidArguments(
@@ -78,5 +78,5 @@ def _edit_in(program: str, vault: Vault, entry: FileEntry) -> bool:
     except AppError as error:
         error.message += f" What you wrote is in {name}."
         raise
-    file.unlink()
+    computer.remove_file(file)
     return edited.before.etag != edited.after.etag

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from obsidian_mcp.errors import InvalidArguments
 
-from .cells import cell_text, separate
+from .cells import cell_text, mask_controls, separate
 
 PATHS: Final = "paths"
 TABLE: Final = "table"
@@ -48,12 +48,15 @@ def rows_of(command: str, data: Mapping[str, Any]) -> list[Any]:
 def render_rows(rows: Sequence[Any], form: str, *, ends_with_nul: bool = False) -> str:
     """Return rows in a form: `paths`, each once, `json`, `jsonl`, `csv` or `tsv`.
 
-    `ends_with_nul`: a NUL stands behind each path in place of a line end, because a name may hold
-    one. Raises: InvalidArguments for paths of rows that are about no file.
+    `ends_with_nul`: a NUL stands behind each path in place of a line end, and the path is as it is,
+    because a name may hold a line end or what a terminal obeys (CLI-08). Raises: InvalidArguments
+    for paths of rows that are about no file.
     """
     if form == PATHS:
         paths = dict.fromkeys(map(_path_of, rows))
-        return "".join(f"{path}\0" if ends_with_nul else f"{path}\n" for path in paths)
+        if ends_with_nul:
+            return "".join(f"{path}\0" for path in paths)
+        return "".join(f"{mask_controls(path)}\n" for path in paths)
     import json  # a list for a person or of paths does without
 
     if form == "json":

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from obsidian_mcp import computer
+
 DAY: Final = 86_400
 """Seconds after which a page is removed: nobody reloads it any more."""
 
@@ -42,4 +44,4 @@ class PageFolder:
         for page in self._folder.glob("*.html"):
             with suppress(OSError):  # another command removes it, or a browser on Windows has it
                 if page.stat().st_mtime < oldest:
-                    page.unlink()
+                    computer.remove_file(page)

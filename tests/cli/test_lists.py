@@ -167,7 +167,11 @@ def test_a_note_without_an_operation_is_opened_in_the_editor(
 ) -> None:
     """CLI-25"""
     script = tmp_path / "editor.py"
-    script.write_text(f"import os, sys\nfrom pathlib import Path\nfile = Path(sys.argv[1])\n{EDITORS[editor]}\n")
+    script.write_text(
+        f"import os, sys\nfrom pathlib import Path\nfile = Path(sys.argv[1])\n{EDITORS[editor]}\n",
+        encoding="utf-8",
+        newline="\n",
+    )
     note = basic / "Home.md"
     before = note.read_bytes()
     variables = {

@@ -226,7 +226,7 @@ def test_answers_have_titled_columns_sizes_in_units_and_local_times(run: Run, ba
     (basic / "Big.md").write_text("x" * 12_345, encoding="utf-8")
     os.utime(basic / "Big.md", (1_700_000_000, 1_700_000_000))
 
-    listed = run("list", TZ="Asia/Tokyo").stdout.splitlines()
+    listed = run("list", "--format", "table", TZ="Asia/Tokyo").stdout.splitlines()
 
     assert re.fullmatch(r"  PATH +SIZE +MODIFIED +ETAG", next(line for line in listed if "PATH" in line))
     row = next(line for line in listed if "Big.md" in line)
@@ -240,7 +240,7 @@ def test_times_are_shown_in_a_zone_a_day_from_utc(run: Run, basic: Path, zone: s
     """CLI-11"""
     os.utime(basic / "Home.md", (1_700_000_000, 1_700_000_000))
 
-    shown = run("list", TZ=zone)
+    shown = run("list", "--format", "table", TZ=zone)
 
     assert shown.returncode == 0, shown.stderr
     if hasattr(time, "tzset"):

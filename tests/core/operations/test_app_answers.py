@@ -238,8 +238,8 @@ def test_questions_about_the_whole_vault_are_the_apps_to_answer(make: MakeDesk) 
     }
     through_app = make(answers=answers)
 
-    assert through_app.call("graph", question="orphans") == {"total": 1, "paths": ["Home.md"]}
-    assert through_app.call("graph", question="dead_ends") == {"total": 0, "paths": []}
+    assert through_app.call("graph", question="orphans") == {"total": 1, "names": {"/": ["Home.md"]}}
+    assert through_app.call("graph", question="dead_ends") == {"total": 0, "names": {}}
     assert through_app.call("graph", question="unresolved")["unresolved"] == [
         {"path": path, "link": "Nowhere", "context": "Nowhere", "missing": "file"}
         for path in ("Home.md", "Projects/Alpha.md")

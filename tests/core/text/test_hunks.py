@@ -65,5 +65,5 @@ def test_a_hunk_taken_back_is_what_patch_makes_of_it_in_reverse(tmp_path: Path) 
         assert body.split("\n")[0].endswith(f" @@ hunk {number}")
         (tmp_path / "note").write_text(after, "utf-8")
         command = ["patch", "--reverse", "--silent", "note"]
-        subprocess.run(command, input=f"{head}@@ -{body}", text=True, cwd=tmp_path, check=True)
+        subprocess.run(command, input=f"{head}@@ -{body}", encoding="utf-8", cwd=tmp_path, check=True)
         assert (tmp_path / "note").read_text("utf-8") == ChangedText(before, after).without([number])
