@@ -84,7 +84,7 @@ def test_a_dash_without_a_letter_begins_content(text: str) -> None:
         ("undo 0", "change must be a whole number of at least 1, but '0' came"),
         ("list --limit 0", "limit must be a whole number of at least 1, but '0' came"),
         ("index", "Usage: obsidian-mcp index COMMAND"),
-        ("index frob", "index has these commands: status, update, rebuild."),
+        ("index frob", "index has these commands: status, update, rebuild"),
     ],
 )
 def test_wrong_usage_is_said_with_what_is_right(line: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
