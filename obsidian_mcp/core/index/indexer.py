@@ -29,6 +29,8 @@ NEARLY_DONE = 4
 """A build that at its pace takes no more than so many times as long is waited for to its end."""
 CATCH_UP_SECONDS = 5.0
 """A change of many files waits this long for the index to know them."""
+LONG_PATIENCE = 60.0
+"""A command that builds the index waits so long for a batch on a busy machine."""
 T = TypeVar("T")
 
 
@@ -161,9 +163,8 @@ class Indexer(PendingFiles):
             self._deferred.clear()
             self.wake()
             is_built_in_time = current_call.get().limit is not None and self._is_first()
-        return (
-            self._store_all(inf, inf if is_built_in_time else PATIENCE) or not self.progress.total
-        )
+        patience = inf if is_built_in_time else LONG_PATIENCE if self.is_patient else PATIENCE
+        return self._store_all(inf, patience) or not self.progress.total
 
     def _too_early(self) -> OperationTimeout:
         limit = current_call.get().limit
