@@ -42,9 +42,14 @@ class BearerChallenge:
         """Return the refusal; `advice` tells the client at hand where its key goes, `is_wrong` says
         whether one came that opens nothing."""
         header = self.header(*(_WRONG if is_wrong else ()))
+        sentence = (
+            "Sign in at the address that WWW-Authenticate leads to, or use an API key."
+            if self.has_sign_in
+            else "Invalid or missing MCP API key."
+        )
         return Refusal(
             Reason.UNAUTHORIZED,
-            f"Invalid or missing MCP API key. {advice}",
+            f"{sentence} {advice}",
             headers={"www-authenticate": header, **(_READABLE if self.has_sign_in else {})},
         )
 

@@ -335,3 +335,19 @@ def test_grants_of_one_program_have_names_of_their_own(client: TestClient, clock
     store.close()
 
     assert names == {"twice", "twice-2"}
+
+
+def test_a_damaged_file_keeps_everybody_with_a_token_out_and_keys_in(
+    app: App, caplog: pytest.LogCaptureFixture
+) -> None:
+    """STORE-01: without a traceback, and without a path for strangers"""
+    file = app.config.state / "access" / "grants.db"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"no database, and longer than its head would be" * 10)
+    with signing_in(app, keys=(KEY,)) as client:
+        answer = call(client, "oma_anything")
+        assert answer.status_code == 500
+        assert "grants" not in answer.text
+        assert call(client, KEY).status_code == 200
+    assert "Move it away" in caplog.text
+    assert "Traceback" not in caplog.text

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from obsidian_mcp import logger
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.grants.grant import Grant
 from obsidian_mcp.core.text.vault_path import parse_folder
+from obsidian_mcp.errors import StorageFailed
 from obsidian_mcp.serve.http.access.challenge import BearerChallenge
 from obsidian_mcp.serve.http.access.credentials import bearer_token
 from obsidian_mcp.serve.http.access.principal import Limits, Principal
+from obsidian_mcp.serve.http.refusal import Reason, Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.tools.offer import table
 
@@ -54,6 +57,16 @@ class TokenSource:
         token = bearer_token(request)
         if not request.takes_tokens or not token.startswith(ACCESS):
             return None
+        try:
+            return self._find_bearer(token, request)
+        except StorageFailed as error:
+            logger(__name__).warning("%s", error.message)
+            raise Refusal(
+                Reason.FAILED, "Who may come in cannot be looked up. The server's log says why."
+            ) from error
+
+    def _find_bearer(self, token: str, request: HttpRequest) -> Principal | None:
+        """Return whose a token is. Raises: StorageFailed, Refusal."""
         entry = self._ledger.find_token(secret_digest(token))
         grant = None if entry is None else self._ledger.find_grant(entry.grant)
         now = self._clock()
