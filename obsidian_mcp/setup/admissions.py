@@ -7,6 +7,7 @@ import time
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from obsidian_mcp import compose, policies
 from obsidian_mcp.config import Config
@@ -17,6 +18,11 @@ from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http.access.keys import ApiKey
 
 from .api_keys import remove_key
+
+KEY: Final = "key"
+"""How somebody comes in who did not sign in."""
+EXPIRED: Final = "expired"
+"""In place of a time that is past."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +54,7 @@ def list_admissions(config: Config) -> list[Admission]:
         uses, grants = store.key_uses(), store.grants()
     keys = policies.api_keys(config)
     return [
-        *(describe_key(key, uses.get(key.name)) for key in keys),
+        *(_describe_key(key, uses.get(key.name)) for key in keys),
         *(_describe_grant(grant) for grant in grants),
     ]
 
@@ -69,7 +75,7 @@ def end_admission(config: Config, name: str) -> str:
     )
 
 
-def describe_key(key: ApiKey, use: KeyUse | None = None) -> Admission:
+def _describe_key(key: ApiKey, use: KeyUse | None = None) -> Admission:
     """Return what a key opens, and when it was used last."""
     limits, policy = key.limits, key.limits.policy
     rules = {
@@ -82,7 +88,7 @@ def describe_key(key: ApiKey, use: KeyUse | None = None) -> Admission:
     }
     return Admission(
         name=key.name,
-        way="key",
+        way=KEY,
         app=use.app if use else "",
         vaults=", ".join(limits.vaults) or "all",
         folder=", ".join(policy.scopes) or "all",
@@ -123,4 +129,4 @@ def _time(seconds: float) -> str:
 def _end(seconds: float) -> str:
     if not seconds:
         return ""
-    return "expired" if seconds <= time.time() else _time(seconds)
+    return EXPIRED if seconds <= time.time() else _time(seconds)

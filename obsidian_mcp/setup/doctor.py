@@ -28,7 +28,7 @@ from obsidian_mcp import (
 from obsidian_mcp.config import Config
 from obsidian_mcp.errors import AppError, PolicyInvalid
 
-from .admissions import describe_key
+from .admissions import EXPIRED, KEY, list_admissions
 from .client_checks import check_clients
 from .finding import Finding
 from .launcher import NAME_OF_LINK, Running, is_our_link
@@ -125,21 +125,21 @@ def check_policy(config: Config) -> Iterator[Finding]:
 
 
 def keys(config: Config) -> Iterator[Finding]:
-    """The API keys of the HTTP server by name; what is wrong in the file is reported with each
-    vault."""
+    """Yield the API keys of the HTTP server and the programs that signed in, by name; what is wrong
+    in the file is reported with each vault."""
     with contextlib.suppress(AppError):
-        for key in policies.api_keys(config):
-            row = describe_key(key)
+        for row in list_admissions(config):
+            subject = f"API key {row.name}" if row.way == KEY else f"App {row.name}"
             opens = (
                 f"vaults {row.vaults}; folder {row.folder}; {row.rights}; tools {row.tools}; "
-                f"limits {row.limits}"
+                f"limits {row.limits}; used {row.used}"
             )
-            if row.ends == "expired":
-                remedy = f"obsidian-mcp keys remove {key.name}"
-                yield Finding(f"API key {key.name}", "note", f"{opens}; it has expired", remedy)
+            if row.ends == EXPIRED:
+                remedy = f"obsidian-mcp keys remove {row.name}"
+                yield Finding(subject, "note", f"{opens}; it has expired", remedy)
             else:
                 ends = f"; ends {row.ends}" if row.ends else ""
-                yield Finding(f"API key {key.name}", "fine", f"{opens}{ends}")
+                yield Finding(subject, "fine", f"{opens}{ends}")
 
 
 def media() -> Finding:

@@ -157,6 +157,9 @@ def test_programs_that_signed_in_are_listed_beside_the_keys(run: Run, store: Gra
         "folder": "Work",
         "rights": "read only",
     }
+    found = {finding.subject: finding for finding in doctor.keys(config.Config())}
+    assert "read only" in found["App claude"].message
+    assert "folder Journal" in found["API key phone"].message
     listed = run("keys")[1]
     for word in ("phone", "claude.ai", "Cursor", "Work", "read only", "read and write"):
         assert word in listed
