@@ -8,7 +8,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from obsidian_mcp import computer
 from obsidian_mcp.config import expand_home
@@ -50,7 +49,8 @@ class System:
         return self.folder("XDG_CONFIG_HOME", ".config")
 
 
-class KnownVault(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class KnownVault:
     """A vault of the app's registry."""
 
     name: str

@@ -24,8 +24,9 @@ PACKAGE = Path(__file__).parents[2] / "obsidian_mcp"
 PARAGRAPHS_WANTED = 300
 """Fewer docstrings with a paragraph mean that the reasons are missing; 450 had one on a7e03980."""
 VAGUE_SHARE = 0.015
-NAMED_TUPLES = 155
-"""Records that are used as tuples, or that a first answer waits for; CONTRIBUTING.md has the rule."""
+NAMED_TUPLES = 160
+"""Records that are used as tuples, or that a first answer waits for; CONTRIBUTING.md has the rule. Lower it when you
+make some dataclasses."""
 NO_TARGET = "-"
 
 
