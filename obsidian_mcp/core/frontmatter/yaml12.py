@@ -210,7 +210,7 @@ class _Builder:
         if not style:
             if start == end and self._source[start - 1 : start] not in (":", "-", "?"):
                 start = end = self._end  # `{a}` and `? a` have their empty value at the next token
-        elif event.end_mark.line > event.start_mark.line:
+        elif event.end_mark.line != event.start_mark.line:
             if style in "|>":
                 if "+" not in self._source[start : self._source.index("\n", start)]:
                     # A last line of spaces counts.
