@@ -99,7 +99,7 @@ def lines(value: YamlValue, indent: str, *, literal: bool = True) -> tuple[str, 
         return "", list(list_lines(value, indent + STEP, literal=literal))
     if isinstance(value, dict) and value:
         return "", list(_mapping_lines(value, indent + STEP, literal=literal))
-    return "" if value is None else flow(value), []
+    return "" if value is None else flow(value, as_json=False), []
 
 
 def list_lines(items: list[YamlValue], indent: str, *, literal: bool = True) -> Iterator[str]:
@@ -127,7 +127,7 @@ def _mapping_lines(mapping: dict[str, YamlValue], indent: str, *, literal: bool)
         yield from further_lines
 
 
-def flow(value: YamlValue, *, as_json: bool = False) -> str:
+def flow(value: YamlValue, *, as_json: bool) -> str:
     """Return a value on one line, as inside `{…}` and `[…]`; `as_json` writes it as JSON does."""
     match value:
         case None:

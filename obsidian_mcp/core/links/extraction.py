@@ -93,7 +93,7 @@ class Extraction:
         path = "" if home == self.target else self._path(link, self.target, home)
         edits = [] if path == link.path else [path_edit(place, path)]
         parts = place.parts()
-        if parts is not None and len(parts[1]) > 1:
+        if parts is not None:
             segment_spans = parts[1]
             first = len(segment_spans) - self._count_needed_segments(link.subpath)
             if first > 0:
