@@ -248,6 +248,17 @@ def test_a_program_with_a_document_signs_in_and_refreshes_without_registering(cl
     assert program.refresh(tokens["refresh_token"]).status_code == 200
 
 
+def test_a_program_with_a_document_whose_connection_has_ended_need_not_register(client: TestClient) -> None:
+    """OAUTH-31: it is told that its token is over, and signs in anew"""
+    program = Program(client, redirect="http://localhost:4711/callback", client_id=CLAUDE_CODE)
+    tokens = program.connect()
+    client.post("/revoke", data={"token": tokens["access_token"], "client_id": CLAUDE_CODE})
+
+    answer = program.refresh(tokens["refresh_token"])
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_grant")
+
+
 @pytest.mark.parametrize(
     ("changes", "fetches"),
     [

@@ -62,9 +62,13 @@ class Programs:
 
     def find_client(self, client: str) -> Registration | None:
         """Return a program at the token endpoint, where nothing is fetched: a document describes a
-        public client, and it is known if the owner has allowed it something."""
+        public client. It is known if the owner has allowed it something, if it was here since the
+        server began, or if its document is built in: a host whose connection has ended is then told
+        so, not that it must register."""
         if not is_document_address(client):
             return self._ledger.find_registration(client)
+        if client in self._documents or client in list_built_in_documents():
+            return Registration(client, client, ())
         for grant in self._ledger.grants():
             if grant.client == client:
                 return Registration(client, grant.app, ())
