@@ -26,6 +26,9 @@ LOCK_SECONDS: Final = 10.0
 """How long a process waits for another one that writes."""
 USE_SECONDS: Final = 60.0
 """The last use of a grant is exact to so many seconds: each request would write otherwise."""
+_DAY: Final = 86_400.0
+REMEMBERED_SECONDS: Final = 365 * _DAY
+"""How long a program that had a grant may come back under its `client_id`."""
 _VERSION: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS grants (
@@ -35,7 +38,7 @@ CREATE TABLE IF NOT EXISTS grants (
   asked_less INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS registrations (
   client TEXT PRIMARY KEY, name TEXT NOT NULL, redirects TEXT NOT NULL, method TEXT NOT NULL,
-  secret BLOB NOT NULL, created REAL NOT NULL);
+  secret BLOB NOT NULL, created REAL NOT NULL, allowed REAL NOT NULL);
 CREATE TABLE IF NOT EXISTS codes (
   digest BLOB PRIMARY KEY, grant_id TEXT NOT NULL REFERENCES grants(id) ON DELETE CASCADE,
   client TEXT NOT NULL, redirect TEXT NOT NULL, challenge TEXT NOT NULL, scope TEXT NOT NULL,
@@ -87,10 +90,14 @@ class GrantStore:
         return _read_grant(rows[0]) if rows else None
 
     def add_grant(self, grant: Grant) -> None:
-        """Keep a new grant."""
-        self._write(
-            "INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *astuple(grant)
-        )
+        """Keep a new grant, and that the owner has allowed its program something."""
+        with self.transaction():
+            self._write(
+                "INSERT INTO grants VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", *astuple(grant)
+            )
+            self._write(
+                "UPDATE registrations SET allowed = ? WHERE client = ?", grant.created, grant.client
+            )
 
     def end_grant(self, grant_id: str) -> bool:
         """Forget a grant with its codes and tokens: from now on they open nothing. Returns whether
@@ -135,16 +142,17 @@ class GrantStore:
         return Registration(client, name, tuple(json.loads(redirects)), method, secret, created)
 
     def add_registration(self, added: Registration, limit: int) -> None:
-        """Keep a registration, and at most so many: the oldest without a grant is forgotten."""
+        """Keep a registration, and at most so many to which the owner has never allowed anything:
+        the oldest is forgotten."""
         with self.transaction():
             self._write(
                 "DELETE FROM registrations WHERE client IN (SELECT client FROM registrations WHERE "
-                "client NOT IN (SELECT client FROM grants) "
+                "allowed = 0 "
                 "ORDER BY created DESC LIMIT -1 OFFSET ?)",
                 max(limit - 1, 0),
             )
             self._write(
-                "INSERT INTO registrations VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO registrations VALUES (?, ?, ?, ?, ?, ?, 0)",
                 added.client,
                 added.name,
                 json.dumps(added.redirects),
@@ -213,7 +221,12 @@ class GrantStore:
 
     def forget_expired(self, now: float, unused_before: float, registered_before: float) -> None:
         """Forget the codes and tokens that have expired, grants without a use since
-        `unused_before`, and registrations before `registered_before` without a grant."""
+        `unused_before`, and registrations before `registered_before` to which the owner has
+        never allowed anything.
+
+        Others stay for a year behind their last grant: a host keeps its `client_id` when its
+        connection ends, and cannot always get another one.
+        """
         with self.transaction():
             self._write("DELETE FROM codes WHERE expires <= ? AND redeemed = 0", now)
             self._write("DELETE FROM codes WHERE redeemed > 0 AND redeemed <= ?", unused_before)
@@ -224,9 +237,16 @@ class GrantStore:
                 now,
             )
             self._write(
-                "DELETE FROM registrations WHERE created <= ? AND "
+                "UPDATE registrations SET allowed = ? WHERE allowed <= ? AND "
+                "client IN (SELECT client FROM grants)",
+                now,
+                now - _DAY,
+            )
+            self._write(
+                "DELETE FROM registrations WHERE created <= ? AND allowed <= ? AND "
                 "client NOT IN (SELECT client FROM grants)",
                 registered_before,
+                max(now - REMEMBERED_SECONDS, 0),
             )
 
     # --- the password

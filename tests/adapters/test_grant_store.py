@@ -139,6 +139,23 @@ def test_a_registration_with_a_grant_is_never_forgotten(store: GrantStore) -> No
     assert store.find_registration("flood-4") is None
 
 
+def test_a_program_whose_grant_has_ended_may_come_back_for_a_year(store: GrantStore) -> None:
+    """STORE-03: a host keeps its client_id, and cannot always get another one"""
+    day = 86_400.0
+    store.add_registration(APP, limit=2)
+    store.add_grant(replace(CLAUDE, used=500 * day))
+    store.forget_expired(450 * day, unused_before=1, registered_before=449 * day)  # it was there on that day
+    store.end_grant("g1")
+    for number in range(5):
+        store.add_registration(replace(APP, client=f"flood-{number}", created=460 * day), limit=2)
+    store.forget_expired(800 * day, unused_before=1, registered_before=799 * day)
+    assert store.find_registration("c1") == APP
+
+    store.forget_expired(816 * day, unused_before=1, registered_before=815 * day)
+
+    assert store.find_registration("c1") is None
+
+
 def test_a_further_registration_displaces_the_oldest_without_a_grant(store: GrantStore) -> None:
     """STORE-03"""
     for number in range(5):

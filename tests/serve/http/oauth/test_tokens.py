@@ -344,6 +344,24 @@ def test_what_is_unknown_or_of_another_program_is_revoked_without_effect(
     assert error_of(client.post("/revoke", data={"token": "x"})) == (401, "invalid_client")
 
 
+def test_a_program_signs_in_anew_under_the_id_of_a_connection_that_has_ended(
+    program: Program, tokens: dict[str, Any], clock: Clock, shared_app: App
+) -> None:
+    """STORE-03: hosts keep it"""
+    program.client.post("/revoke", data={"token": tokens["access_token"], "client_id": program.client_id})
+    clock.advance(40 * 86_400)
+    way_in = compose.sign_in(_with_sign_in(shared_app), print)
+    way_in.tidy()
+    way_in.close()
+
+    assert is_open(program.client, program.connect())
+
+
+def _with_sign_in(app: App) -> App:
+    http = app.config.http.replace(oauth=True, public_url=PUBLIC)
+    return app.replace(config=app.config.replace(http=http))
+
+
 # --- several at once, and restarts
 
 

@@ -24,7 +24,7 @@ class Ledger(Protocol):
 
     def find_registration(self, client: str) -> Registration | None: ...
     def add_registration(self, added: Registration, limit: int) -> None:
-        """Keep a registration; of more than `limit`, the oldest without a grant is forgotten."""
+        """Keep a registration; of more than `limit` without any grant, the oldest is forgotten."""
 
     def count_registrations(self, name: str, since: float) -> int: ...
 
