@@ -102,14 +102,21 @@ def test_recalled_orders_are_framed_and_hidden_text_is_left_out_and_reported(run
 def test_recall_shows_nothing_of_hidden_notes(run: Run, tmp_path: Path) -> None:
     """MEM-42"""
     assert "Berta" in run("recall", "secret orders").out
-    (tmp_path / "policy.toml").write_text(
-        'hidden = ["Private/"]\n\n[keys.phone]\nkey = "sha256:' + "0" * 64 + '"\nscope = "Decisions"\n',
-        encoding="utf-8",
-    )
+    (tmp_path / "policy.toml").write_text('hidden = ["Private/"]\n', encoding="utf-8")
     assert "Berta" not in run("recall", "secret orders").out
     assert run("recall", "secret Berta") == (1, "", "")
     assert run("--scope", "Decisions", "recall", "supplier Anna") == (1, "", "")
     assert "Postgres" in run("--scope", "Decisions", "recall", "orders stored").out
+
+
+def test_recall_over_a_key_is_held_to_its_limits(run: Run, tmp_path: Path) -> None:
+    """MEM-42"""
+    key = '[keys.phone]\nkey = "0123456789abcdef0123456789abcdef"\nscope = "Decisions"\nread_only = true\n'
+    (tmp_path / "policy.toml").write_text(key, encoding="utf-8")
+    assert "Postgres" in run("--key", "phone", "recall", "orders stored").out
+    assert run("--key", "phone", "recall", "secret orders Berta") == (1, "", "")
+    assert run("--key", "phone", "recall", "supplier Anna") == (1, "", "")
+    assert run("--key", "phone", "remember", "one thing").status != 0
 
 
 def test_remember_writes_a_dated_line_with_its_source_below_a_heading_once(run: Run, tmp_path: Path) -> None:

@@ -71,6 +71,9 @@ def server(start: Callable[[], RawServer]) -> Iterator[RawServer]:
         yield running
 
 
+RECALL_SECONDS = 0.15
+
+
 def seconds(action: Callable[[], object]) -> float:
     started = time.perf_counter()
     action()
@@ -104,6 +107,24 @@ def test_a_command_of_a_script_ends_within_its_budget(vault: Path, tmp_path: Pat
     for name, budget in (("read", ONE_READ), ("search", ONE_SEARCH)):
         reported(f"obsidian {name}, a process", figures[name], budget * nothing)
         assert min(figures[name]) < budget * nothing
+
+
+def test_recall_ends_within_three_times_what_reading_a_note_takes(vault: Path, tmp_path: Path) -> None:
+    """MEM-40: or within 150 ms, where that is more"""
+    folders = {"OBSIDIAN_MCP_CACHE": str(tmp_path / "cache"), "OBSIDIAN_MCP_STATE": str(tmp_path / "state")}
+    env = {**os.environ, **folders, "OBSIDIAN_VAULT_PATH": str(vault)}
+    ours = [sys.executable, "-m", "obsidian_mcp"]
+    commands = {"recall": [*ours, "recall", "quetzalcoatl400"], "read": [*ours, "read", name_of(7, words())]}
+    figures: dict[str, list[float]] = {name: [] for name in commands}
+    for number in range(1 + ROUNDS):
+        for name, command in commands.items():
+            started = time.perf_counter()
+            subprocess.run(command, env=env, check=True, capture_output=True, timeout=120)
+            if number:  # the first one builds the index
+                figures[name].append(time.perf_counter() - started)
+    budget = max(RECALL_SECONDS, 3 * min(figures["read"]))
+    reported("recall, a process", figures["recall"], budget)
+    assert min(figures["recall"]) < budget
 
 
 def test_initialize_is_answered_within_its_budget(start: Callable[[], RawServer]) -> None:

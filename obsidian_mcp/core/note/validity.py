@@ -75,6 +75,7 @@ def spellings_of_key(name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key.replace("_", mark) for mark in ("_", "-", " ", "")))
 
 
+@lru_cache(maxsize=256)
 def normalise_key(name: str) -> str:
     """Return a name as names of this kind compare."""
     return re.sub(r"[\s_-]+", "_", name.strip().lower())

@@ -107,8 +107,9 @@ def read_outdated(
         for value, files in rows.file_sets.group_by_value("properties", key):
             mark = read_mark(key, value, names, today)
             if mark is not None:
-                for file in paths.keys() & set(files):
-                    by_file.setdefault(file, []).append(mark)
+                for file in files:
+                    if file in paths:
+                        by_file.setdefault(file, []).append(mark)
     marked_ids: dict[int, dict[str, Mark]] = {}
     for source, link in _superseded_links(rows, names, paths):
         path, _, subpath = link.partition("#")
@@ -121,7 +122,10 @@ def read_outdated(
             marked_ids.setdefault(number, {})[subpath[1:]] = mark
         elif not subpath:
             by_file.setdefault(number, []).append(mark)
-    marks = {number: mark for number, own in by_file.items() if (mark := join_marks(own))}
+    joined = {
+        number: own[0] if len(own) == 1 else join_marks(own) for number, own in by_file.items()
+    }
+    marks = {number: mark for number, mark in joined.items() if mark is not None}
     marking = _find_marking_files(rows, names)
     is_empty = not (marks or marked_ids or marking)
     return OutdatedFiles(
