@@ -165,6 +165,20 @@ class IndexDatabase:
                 ) from error
         self.truncate_journal()
 
+    def release_memory(self) -> None:
+        with self._state:
+            readers, self._readers = (self._readers, []) if self.file is not None else ([], [])
+        for connection in readers:
+            with contextlib.suppress(sqlite3.Error):
+                connection.close()
+        if self._write.acquire(blocking=False):
+            try:
+                if self._writer is not None:
+                    with contextlib.suppress(sqlite3.Error):
+                        self._writer.execute("PRAGMA shrink_memory")
+            finally:
+                self._write.release()
+
     def size(self) -> int:
         with contextlib.suppress(OSError):
             if self.file is not None:

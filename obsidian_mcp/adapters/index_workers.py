@@ -21,6 +21,8 @@ from obsidian_mcp.core.index.ingest import IndexBatch
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.worker import Worker
 
+from .idle_memory import give_back_memory
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -29,14 +31,17 @@ if TYPE_CHECKING:
 POOL_FILES: Final = 100
 """Pending files from which on processes are started: a start takes as long as 300 notes, but holds
 up no call."""
-NICENESS: Final = 15
-"""Of the workers of a server: calls come first."""
-PROMPT_SECONDS: Final = 3.0
-"""The workers begin at normal priority for so long: the first call wants what they do."""
+NICENESS: Final = 19
+"""Of the workers of a server, the lowest priority there is: calls come first."""
+PROMPT_SECONDS: Final = 1.0
+"""The workers begin at normal priority for so long, all at once: the first call wants what they do.
+Then those of a server take at most one processor."""
 GATHER_SECONDS: Final = 0.02
 """From the first report of a change until the folder is looked at: changes come in bursts."""
 LINGER_SECONDS: Final = 2.0
 """Without work, until processes end and the index is tidied."""
+REST_SECONDS: Final = 60.0
+"""Without a question, until memory is given back that only makes the next one quicker."""
 RETRY_SECONDS: Final = 0.5
 """After a batch that could not be stored because another program writes, and after a look that
 failed."""
@@ -91,6 +96,9 @@ class IndexWorkers:
     def _work(self, is_woken: bool) -> float | None:
         if not is_woken and not self._is_tidy:
             self._tidy()
+        elif not is_woken and self._seconds_to_rest == 0.0:
+            self._indexer.go_to_rest()
+            give_back_memory()
         else:
             try:
                 if self._look is not None and not self._worker.wait_or_stop(GATHER_SECONDS):
@@ -101,7 +109,17 @@ class IndexWorkers:
                 self._worker.retry(RETRY_SECONDS)
         if self._worker.is_stopping:
             self._end_pool()
-        return self._pause if self._is_tidy else LINGER_SECONDS
+        if not self._is_tidy:
+            return LINGER_SECONDS
+        return min(filter(None, (self._pause, self._seconds_to_rest)), default=None)
+
+    @property
+    def _seconds_to_rest(self) -> float | None:
+        """Seconds until memory is to be given back; None while there is nothing to give back."""
+        if self._indexer.is_at_rest or not self._niceness:  # the process of a command ends soon
+            return None
+        idle = time.monotonic() - self._indexer.last_question
+        return max(REST_SECONDS - idle, 0.0)
 
     def _tidy(self) -> None:
         """End the processes, and merge what many batches left in the index, until something else is
@@ -122,12 +140,10 @@ class IndexWorkers:
         self._is_tidy = False
         from concurrent.futures import FIRST_COMPLETED, wait
 
-        from .index_pool import PROCESSES
-
         running: dict[Future[list[FileEntry]], IndexBatch] = {}
         try:
             while True:
-                while len(running) <= PROCESSES and not self._worker.is_stopping:
+                while len(running) < self._most_running and not self._worker.is_stopping:
                     batch = self._indexer.take()
                     if batch is None:
                         break
@@ -144,6 +160,17 @@ class IndexWorkers:
         finally:  # after an error: whoever waits for these files would wait for ever
             for batch in running.values():
                 self._indexer.release(batch)
+
+    @property
+    def _most_running(self) -> int:
+        """How many batches may be with the processes at once: one more than there are, so that none
+        waits; of a server one after its first second, and so one processor is busy."""
+        from .index_pool import PROCESSES
+
+        if not self._niceness or self._pool is None:
+            return PROCESSES + 1
+        is_prompt = time.monotonic() - self._pool.begun <= PROMPT_SECONDS
+        return PROCESSES + 1 if is_prompt else 1
 
     def _submit(self, batch: IndexBatch) -> Future[list[FileEntry]] | None:
         """Give a batch to the processes; None where this one is to store it."""

@@ -11,6 +11,7 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -159,13 +160,34 @@ def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     start(NICENESS)
     vault.indexer.wait(30, lambda: bool(vault.indexer.pending_files()), None)
     found = processes()
-    assert found
+    assert len(found) == 1 if lower else found
     if hasattr(os, "getpriority"):
         own = os.getpriority(os.PRIO_PROCESS, 0)
         assert {os.getpriority(os.PRIO_PROCESS, process.pid or 0) for process in found} <= {min(own + lower, 19), own}
         assert min(own + lower, 19) in {os.getpriority(os.PRIO_PROCESS, process.pid or 0) for process in found}
     loaded = "import sys; from obsidian_mcp.adapters import pool_process; print('obsidian_mcp.core' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-P", "-c", loaded], encoding="utf-8").strip() == "False"
+
+
+def test_memory_is_given_back_once_when_nobody_asks_for_a_while(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INDEX-58: after each rest the next question begins to count anew."""
+    monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
+    monkeypatch.setattr(index_workers, "REST_SECONDS", 0.05)
+    rests: list[None] = []
+
+    def has_rested(count: int) -> bool:
+        return len(rests) >= count
+
+    vault.indexer.resting.add(rests.append)
+    start(NICENESS)
+    vault.indexer.complete()
+    for count in (1, 2):
+        assert vault.indexer.query(lambda rows: len(rows.paths())) == MANY
+        eventually(partial(has_rested, count))
+        assert vault.indexer.is_at_rest
+    assert vault.indexer.query(lambda rows: len(rows.paths())) == MANY  # with connections of its own again
 
 
 def test_workers_end_when_there_is_no_work(

@@ -70,6 +70,7 @@ class Questions:
         self._inline_fields = inline_fields
         self._read = read or indexer.read
         self._kept = KeptAnswers()
+        indexer.resting.add(lambda _: self._kept.forget())
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything that is known of one file; None for no note or canvas.

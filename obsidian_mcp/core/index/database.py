@@ -79,6 +79,9 @@ class Database(Protocol):
     def write_anew(self) -> None:
         """Write the file anew without unused pages. Raises: Replaced, Busy, StorageFailed."""
 
+    def release_memory(self) -> None:
+        """Give back the memory of connections that nobody uses."""
+
     def size(self) -> int:
         """Bytes on disk, 0 in memory."""
 

@@ -63,6 +63,7 @@ class Search:
         self._near = near
         self._like = like
         self._states = SearchStates(files)
+        indexer.resting.add(lambda _: self._states.forget())
 
     @overload
     def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits: ...

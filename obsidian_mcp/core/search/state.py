@@ -50,6 +50,14 @@ class SearchStates:
         self.languages: tuple[str, ...] = analysis.DEFAULT_LANGUAGES
         """Those of the vault, as far as they were looked for."""
 
+    def forget(self) -> None:
+        """Give back the memory of the state: the next search makes it anew."""
+        with self._lock:
+            table = table_of(NumberedFiles({}, {}), {}, None)
+            self._state = SearchState(
+                None, -1, NumberedFiles({}, {}), None, table, Vocabulary(), {}
+            )
+
     def current(self, rows: Rows, filters: IgnoreFilters) -> SearchState:
         """Return the state of these rows and the catalog; the file table is built anew only when
         files came or went."""
