@@ -7,6 +7,7 @@ had reported when the question came.
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import sys
@@ -45,6 +46,7 @@ REPORT_SECONDS = 2.0
 """A change that a scan has found is reported within this time, or the system has lost sight of its
 folder."""
 
+POLLED = "All folders are looked at before calls, which takes longer: {reason}."
 WAKE_SECONDS = 0.2
 """On Windows watchdog reports changes when none has come for so long."""
 
@@ -101,6 +103,7 @@ class Watcher:
         self._watched: tuple[int, int] | None = _ELSEWHERE
         """Identity of the folder that is watched: a disk that was away, or a copy that was
         restored, has another."""
+        self.problem = ""
         self._stopped = False
         self._scanning = Scanning(clock=clock)
         self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
@@ -131,6 +134,7 @@ class Watcher:
             _end(broken)
         kind, watched = filesystem_of(self.root), identity_at(self._folder)
         if kind in REMOTE:
+            self.problem = POLLED.format(reason=f"changes on {kind} are not reported")
             logger(__name__).info(
                 "watching %s by scans: changes on %s are not reported", self.root, kind
             )
@@ -142,8 +146,10 @@ class Watcher:
             if self._live:  # perhaps the system watches no folder twice
                 self.start()
                 return
+            self.problem = _explain(error)
             logger(__name__).warning("watching %s by scans: %s", self.root, error)
             return
+        self.problem = ""
         _losses.add(self)
         with self._lock:
             replaced: BaseObserver | None = observer
@@ -346,6 +352,16 @@ def _end(observer: BaseObserver) -> None:
         for emitter in list(observer.emitters):
             emitter.stop()
     threading.Thread(target=observer.stop, name="watcher-end", daemon=True).start()
+
+
+def _explain(error: Exception) -> str:
+    """Return why a folder is looked at before calls, as a person reads it, with what to do."""
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EMFILE):
+        limit = "watches" if error.errno == errno.ENOSPC else "instances"
+        reason = f"the system watches no more folders; raise fs.inotify.max_user_{limit}"
+    else:
+        reason = str(error)
+    return POLLED.format(reason=reason)
 
 
 def _check_room(observer: BaseObserver) -> None:

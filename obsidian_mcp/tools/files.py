@@ -146,7 +146,7 @@ class VaultInfo:
     """What the owner tells assistants: the beginning of the note at `rules_path`."""
     rules_path: str | None = None
     warning: str | None = None
-    """Says that hidden text was left out of the rules."""
+    """Says that hidden text was left out of the rules, or why the vault's folder is not watched."""
 
 
 @tool(title="Vault overview")
@@ -161,6 +161,7 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
     latest = sorted(notes, key=lambda entry: -entry.mtime_ns)
     vaults = app.vaults.names()
     rules = app.vaults.rules(vault)
+    rules_warning = "" if rules is None else rules.warning
     return VaultInfo(
         vault=opened.name,
         path=str(opened.files.root),
@@ -173,5 +174,5 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
         vaults=vaults if len(vaults) > 1 else None,
         rules=None if rules is None else rules.text,
         rules_path=None if rules is None else rules.path,
-        warning=None if rules is None else rules.warning or None,
+        warning=" ".join(filter(None, (rules_warning, opened.watch_problem))) or None,
     )

@@ -729,6 +729,28 @@ def test_a_watcher_that_is_stopped_while_it_starts_does_not_watch(root: Path, mo
     assert watcher.mode == "scans"
 
 
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [(errno.ENOSPC, "raise fs.inotify.max_user_watches"), (errno.EMFILE, "max_user_instances"), (errno.EIO, "Input")],
+)
+def test_a_folder_that_is_not_watched_says_why(
+    root: Path, monkeypatch: pytest.MonkeyPatch, number: int, said: str
+) -> None:
+    """WATCH-13: and a call finds what changed there all the same."""
+
+    def refuse(_: Any) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr("watchdog.observers.api.BaseObserver.start", refuse)
+    watcher = Watcher(root)
+    assert watcher.problem == ""
+    watcher.start()
+    eventually(lambda: watcher.problem)
+    assert said in watcher.problem
+    assert watcher.mode == "scans"
+    assert watcher.drain() is None
+
+
 @pytest.mark.parametrize(("cost", "pause"), [(0.001, 0.5), (0.2, 1.8), (3.0, 27.0), (20.0, 60.0)])
 def test_the_longer_a_scan_takes_the_later_the_next_one_is_due(cost: float, pause: float) -> None:
     """WATCH-02"""

@@ -23,6 +23,8 @@ from obsidian_mcp.errors import AppError, NoteNotFound
 class Always:
     """`Dirty` that has every call look at the whole folder."""
 
+    problem = ""
+
     def drain(self) -> None:
         return None
 
@@ -38,6 +40,8 @@ class Always:
 
 class Reported:
     """A `Dirty` that says what the test has changed."""
+
+    problem = ""
 
     def __init__(self) -> None:
         self.paths: set[str] = set()

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T", bound=Sequence[Any])
 
-MOST_KEPT: Final = 100_000
-"""Entries of an answer that is kept; each takes 8 bytes where it is a path of the catalog."""
+MOST_BYTES: Final = 8_000_000
+"""Of one answer that is kept."""
+SAMPLED: Final = 32
+"""Entries by which the size of an answer is estimated."""
 
 
 class KeptAnswers:
@@ -27,7 +30,7 @@ class KeptAnswers:
             return kept[1]  # type: ignore[return-value]  # of the same question
         answer = find()
         with self._lock:
-            if len(answer) <= MOST_KEPT:
+            if _estimate_bytes(answer) <= MOST_BYTES:
                 self._answers[question] = state, answer
             else:
                 self._answers.pop(question, None)
@@ -40,3 +43,17 @@ class KeptAnswers:
                 self._answers.pop(question, None)
             else:
                 self._answers.clear()
+
+
+def _estimate_bytes(answer: Sequence[Any]) -> int:
+    """Return about how many bytes an answer takes beside the paths of the catalog."""
+    sample = answer[:SAMPLED]
+    of_entries = sum(_bytes_of(entry) for entry in sample) / max(len(sample), 1)
+    return int(len(answer) * (8 + of_entries))
+
+
+def _bytes_of(entry: Any) -> int:
+    if isinstance(entry, str):  # a path of the catalog, which is there anyway
+        return 0
+    fields = getattr(entry, "__slots__", ())
+    return sys.getsizeof(entry) + sum(sys.getsizeof(getattr(entry, name)) for name in fields)

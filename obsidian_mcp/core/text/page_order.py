@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 MOST_LISTS: Final = 200
 """Lists whose pages are remembered."""
-MOST_ENTRIES: Final = 500_000
-"""Entries of all of them together, of 8 bytes each."""
+MOST_BYTES: Final = 4_000_000
+"""Of all of them together."""
 
 Entries = Mapping[str, "array[int]"]
 """Of each list of an answer the entries that its pages have given, by their hashes."""
@@ -110,10 +110,14 @@ class PageOrders:
         with self._lock:
             self._entries.pop(question, None)
             self._entries[question] = entries
-            total = sum(len(part) for lists in self._entries.values() for part in lists.values())
-            while len(self._entries) > MOST_LISTS or (total > MOST_ENTRIES and self._entries):
+            total = sum(
+                part.itemsize * len(part)
+                for lists in self._entries.values()
+                for part in lists.values()
+            )
+            while len(self._entries) > MOST_LISTS or (total > MOST_BYTES and self._entries):
                 oldest = self._entries.pop(next(iter(self._entries)))
-                total -= sum(map(len, oldest.values()))
+                total -= sum(part.itemsize * len(part) for part in oldest.values())
 
 
 def _question_of(tool: str, arguments: Mapping[str, Any]) -> object:

@@ -76,6 +76,11 @@ class Listing:
         """
         return self.scanned or (self._is_frozen and self._scanned_ns is not None)
 
+    @property
+    def watch_problem(self) -> str:
+        """A sentence about why the folder is not watched; empty where it is."""
+        return self._dirty.problem
+
     def refresh(self) -> None:
         """Bring the catalog in step with the disk: by a look at what was reported, or by a scan."""
         with self.lock:

@@ -16,6 +16,10 @@ LONGEST_SCAN_PAUSE_SECONDS = 60.0
 class Dirty(Protocol):
     """Reports what may have changed on disk since the last question."""
 
+    problem: str
+    """A sentence for people about why the folder is not watched; empty where it is, or need not
+    be."""
+
     def drain(self) -> set[str] | None:
         """Return the raw paths of files or folders that may have changed.
 
@@ -46,6 +50,7 @@ class Scanning:
     def __init__(
         self, interval: float = SCAN_SECONDS, *, clock: Callable[[], float] = time.monotonic
     ) -> None:
+        self.problem = ""
         self._interval = interval
         self._clock = clock
         self._due = float("-inf")

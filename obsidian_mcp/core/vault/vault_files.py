@@ -80,6 +80,11 @@ class VaultFiles:
         if not if_listed or self._listing.is_known:
             self._listing.refresh()
 
+    @property
+    def watch_problem(self) -> str:
+        """A sentence about why the folder is not watched; empty where it is."""
+        return self._listing.watch_problem
+
     def look_everywhere(self) -> None:
         """As `refresh`, with a scan of the whole folder in any case (WATCH-10)."""
         self._listing.look_everywhere()
