@@ -7,7 +7,6 @@ had reported when the question came.
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
 import sys
@@ -24,6 +23,7 @@ from obsidian_mcp.core.vault.scanning import Scanning
 
 from .file_identity import identity_at
 from .filesystems import REMOTE, filesystem_of
+from .watch_limits import check_room, describe_polling, explain_polling
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -46,7 +46,6 @@ REPORT_SECONDS = 2.0
 """A change that a scan has found is reported within this time, or the system has lost sight of its
 folder."""
 
-POLLED = "All folders are looked at before calls, which takes longer: {reason}."
 WAKE_SECONDS = 0.2
 """On Windows watchdog reports changes when none has come for so long."""
 
@@ -134,7 +133,7 @@ class Watcher:
             _end(broken)
         kind, watched = filesystem_of(self.root), identity_at(self._folder)
         if kind in REMOTE:
-            self.problem = POLLED.format(reason=f"changes on {kind} are not reported")
+            self.problem = describe_polling(f"changes on {kind} are not reported")
             logger(__name__).info(
                 "watching %s by scans: changes on %s are not reported", self.root, kind
             )
@@ -146,7 +145,7 @@ class Watcher:
             if self._live:  # perhaps the system watches no folder twice
                 self.start()
                 return
-            self.problem = _explain(error)
+            self.problem = explain_polling(error)
             logger(__name__).warning("watching %s by scans: %s", self.root, error)
             return
         self.problem = ""
@@ -193,7 +192,7 @@ class Watcher:
                 for thread in threading.enumerate()
                 if isinstance(thread, BaseThread) and thread not in before
             ]
-        _check_room(observer)
+        check_room(observer)
         return observer, threads
 
     def stop(self) -> None:
@@ -352,32 +351,6 @@ def _end(observer: BaseObserver) -> None:
         for emitter in list(observer.emitters):
             emitter.stop()
     threading.Thread(target=observer.stop, name="watcher-end", daemon=True).start()
-
-
-def _explain(error: Exception) -> str:
-    """Return why a folder is looked at before calls, as a person reads it, with what to do."""
-    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EMFILE):
-        limit = "watches" if error.errno == errno.ENOSPC else "instances"
-        reason = f"the system watches no more folders; raise fs.inotify.max_user_{limit}"
-    else:
-        reason = str(error)
-    return POLLED.format(reason=reason)
-
-
-def _check_room(observer: BaseObserver) -> None:
-    """Check that the system watches as many folders as there are.
-
-    Of those below the vault's, watchdog leaves out the rest without a word. Raises: OSError.
-    """
-    if sys.platform == "linux":
-        from watchdog.events import FileSystemEventHandler
-
-        another = Path(__file__).parent  # a folder that is there, can be read and is in no vault
-        try:
-            observer.unschedule(observer.schedule(FileSystemEventHandler(), str(another)))
-        except OSError:
-            observer.stop()
-            raise
 
 
 def relative_path(root: str, path: str) -> str | None:
