@@ -166,18 +166,9 @@ class IndexDatabase:
         self.truncate_journal()
 
     def release_memory(self) -> None:
-        with self._state:
-            readers, self._readers = (self._readers, []) if self.file is not None else ([], [])
-        for connection in readers:
-            with contextlib.suppress(sqlite3.Error):
-                connection.close()
-        if self._write.acquire(blocking=False):
-            try:
-                if self._writer is not None:
-                    with contextlib.suppress(sqlite3.Error):
-                        self._writer.execute("PRAGMA shrink_memory")
-            finally:
-                self._write.release()
+        with self._state, contextlib.suppress(sqlite3.Error):
+            while self._readers:
+                self._readers.pop().close()
 
     def size(self) -> int:
         with contextlib.suppress(OSError):
