@@ -182,7 +182,8 @@ def test_memory_is_given_back_once_when_nobody_asks_for_a_while(
 
     vault.indexer.resting.add(rests.append)
     start(NICENESS)
-    vault.indexer.complete()
+    with limit_call(WITHIN):
+        vault.indexer.complete()
     for count in (1, 2):
         assert vault.indexer.query(lambda rows: len(rows.paths())) == MANY
         eventually(partial(has_rested, count))
