@@ -11,7 +11,6 @@ import textwrap
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -176,19 +175,15 @@ def test_memory_is_given_back_once_when_nobody_asks_for_a_while(
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
     monkeypatch.setattr(index_workers, "REST_SECONDS", 0.05)
     rests: list[None] = []
-
-    def has_rested(count: int) -> bool:
-        return len(rests) >= count
-
     vault.indexer.resting.add(rests.append)
     start(NICENESS)
     with limit_call(WITHIN):
         vault.indexer.complete()
-    for count in (1, 2):
+    for _ in range(2):
+        rests.clear()
+        # with connections of its own again
         assert vault.indexer.query(lambda rows: len(rows.paths())) == MANY
-        eventually(partial(has_rested, count))
-        assert vault.indexer.is_at_rest
-    assert vault.indexer.query(lambda rows: len(rows.paths())) == MANY  # with connections of its own again
+        eventually(lambda: rests and vault.indexer.is_at_rest)
 
 
 def test_workers_end_when_there_is_no_work(

@@ -53,7 +53,7 @@ class Indexer(PendingFiles):
         self.scan = PendingScan(self)
         self.resting: Observers[None] = Observers()
         """Told when nobody has asked for a while: they give back what they keep in memory."""
-        self.is_at_rest = True
+        self.is_at_rest = False
         self.last_question = time.monotonic()
         """When the rows were last asked for something."""
         self.is_patient = False
