@@ -29,8 +29,7 @@ OTHER_VERSION_SECONDS = 30 * 86_400.0
 may be in use."""
 
 _SETTINGS = (
-    # of new files: most notes lie on one page, and all are read in half the time
-    "PRAGMA page_size=4096",
+    "PRAGMA page_size=4096",  # of new files: a change writes two dozen, whatever their size
     # KiB for a connection; the system keeps the pages too, at 1 µs a page
     "PRAGMA cache_size=-512",
     "PRAGMA synchronous=NORMAL",  # a power cut may cost the last batches, never the file
@@ -147,8 +146,11 @@ class IndexDatabase:
         if not self._write.acquire(blocking=False):
             return  # whoever writes now will come here
         try:
-            with contextlib.suppress(Busy), self._guard():
-                self._get_writer().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            with contextlib.suppress(Busy, Replaced), self._guard():
+                writer = self._get_writer()
+                # a step gives one page back, and `execute` steps once
+                writer.executescript("PRAGMA incremental_vacuum")
+                writer.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         finally:
             self._write.release()
 
@@ -276,6 +278,9 @@ class IndexDatabase:
             try:
                 self.file.parent.mkdir(parents=True, exist_ok=True)
                 self._writer = _connect(str(self.file))
+                if not _user_version(self._writer):
+                    # for `truncate_journal`; of a new file alone, because it takes a writer's lock
+                    self._writer.execute("PRAGMA auto_vacuum=INCREMENTAL")
                 _write_ahead(self._writer)
                 self._prepare(self._writer)
                 self._identity = identity_at(self.file)

@@ -74,7 +74,10 @@ class Database(Protocol):
         """Return a database in memory with what is committed now. Raises: Replaced, Busy."""
 
     def truncate_journal(self) -> None:
-        """Move what is in the journal into the file, as far as nobody reads, and empty it."""
+        """Give unused pages back, move the journal into the file, and empty it.
+
+        It does so as far as nobody else reads or writes.
+        """
 
     def write_anew(self) -> None:
         """Write the file anew without unused pages. Raises: Replaced, Busy, StorageFailed."""
