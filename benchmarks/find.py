@@ -8,30 +8,26 @@ with Porter stems and any of the words, and files with most of the words, as a p
 from __future__ import annotations
 
 import argparse
-import re
-import sqlite3
 import statistics
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks import history
-from obsidian_mcp import compose, config, vault_builder
-from obsidian_mcp.app import App
 from obsidian_mcp.core.semantic.choice import EmbeddingChoice
-from obsidian_mcp.tools import registry
 from tests import findability
 from tests.check import SHARED
+
+from . import history, memory
+from .ways import FIRST, Answer, Way, grep, ours, plain_fts5
 
 HERE = Path(__file__).parent
 QUESTIONS = HERE / "find.tsv"
 REPORT = HERE / "find.md"
 OWN = "findability"
 """The vault that comes with the tests; the others are other people's and may be absent."""
-FIRST = 10
 HEAD = """# How well searches find
 
 Written by `make bench-find`: the share of the questions of `find.tsv` whose note comes first, among the first three and
@@ -51,19 +47,6 @@ class Question:
     query: str
     notes: frozenset[str]
     """Paths, of which one must be found."""
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    paths: Sequence[str]
-    """The first ten, best first."""
-    size: int
-    """Bytes of the whole answer."""
-    shown: Sequence[str] = ()
-    """What is shown of each, where that is known."""
-
-
-Way = Callable[[str], Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,75 +76,6 @@ def score(pairs: Sequence[tuple[Question, Answer]]) -> Score:
     recall = {most: sum(rank is not None and rank <= most for rank in ranks) / len(ranks) for most in (1, 3, FIRST)}
     reciprocal = sum(1 / rank for rank in ranks if rank) / len(ranks)
     return Score(len(ranks), reciprocal, recall, statistics.median(answer.size for _, answer in pairs))
-
-
-# -- three ways to search ----------------------------------------------------------------------------------------
-
-
-@contextmanager
-def ours(vault: Path, choice: EmbeddingChoice | None = None) -> Iterator[Way]:
-    """The tool, in this process; with the model of `choice` for search by meaning, else without one."""
-    with tempfile.TemporaryDirectory(prefix="bench-find-") as beside:
-        places = {"OBSIDIAN_MCP_STATE": beside, "OBSIDIAN_MCP_CACHE": beside, "HOME": beside}
-        if choice is not None:
-            (Path(beside) / vault_builder.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
-        app: App = compose.build(config.Config((str(vault),), places), serving=False)
-        place = app.vaults.get("")
-        place.indexer.begin()
-        place.indexer.complete()
-        if place.meaning is not None:
-            place.meaning.complete()
-
-        def ask(query: str) -> Answer:
-            outcome = registry.call(app, "obsidian_search", {"query": query})
-            return Answer([hit["path"] for hit in outcome.data["hits"]][:FIRST], len(outcome.envelope().encode()))
-
-        try:
-            yield ask
-        finally:
-            app.vaults.close()
-
-
-@contextmanager
-def plain_fts5(texts: Mapping[str, str]) -> Iterator[Way]:
-    """Names and texts in FTS5 as it comes, with stems; any of the words, best first by BM25."""
-    connection = sqlite3.connect(":memory:")
-    connection.execute("CREATE VIRTUAL TABLE notes USING fts5(path UNINDEXED, name, text, tokenize='porter unicode61')")
-    rows = ((path, Path(path).stem, text) for path, text in texts.items())
-    connection.executemany("INSERT INTO notes VALUES (?, ?, ?)", rows)
-
-    def ask(query: str) -> Answer:
-        expression = " OR ".join(f'"{word}"' for word in words_of(query))
-        sql = "SELECT path, snippet(notes, 2, '', '', '…', 30) FROM notes WHERE notes MATCH ? ORDER BY rank LIMIT 20"
-        found = connection.execute(sql, (expression,)).fetchall() if expression else []
-        size = sum(len(f"{path}\n{part}\n".encode()) for path, part in found)
-        return Answer([path for path, _ in found][:FIRST], size, [part for _, part in found][:FIRST])
-
-    with closing(connection):
-        yield ask
-
-
-def grep(texts: Mapping[str, str]) -> Way:
-    """Files with most of the words, those with more lines first; the bytes are those of all lines with any word."""
-    lines = {path: text.lower().splitlines() for path, text in texts.items()}
-
-    def ask(query: str) -> Answer:
-        wanted = words_of(query)
-        found: list[tuple[int, int, str]] = []
-        size = 0
-        for path, its_lines in lines.items():
-            matching = [line for line in its_lines if any(word in line for word in wanted)]
-            size += sum(len(f"{path}:{line}\n".encode()) for line in matching)
-            if matching:
-                words = sum(any(word in line for line in matching) for word in wanted)
-                found.append((-words, -len(matching), path))
-        return Answer([path for _, _, path in sorted(found)[:FIRST]], size)
-
-    return ask
-
-
-def words_of(query: str) -> list[str]:
-    return list(dict.fromkeys(re.findall(r"\w+", query.lower())))
 
 
 def read_notes(vault: Path) -> dict[str, str]:
@@ -271,11 +185,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 for pair in pairs:
                     halves.setdefault(pair[0].half, {}).setdefault(way, []).append(pair)
     text = report({half: halves[half] for half in HALVES if half in halves}, absent)
+    is_whole = not chosen.half and chosen.questions == QUESTIONS and choice is None
+    if is_whole:
+        text = f"{text}\n{measure_history()}\n{memory.measure_memory()}"
     sys.stdout.write(text)
     if chosen.half:
         sys.stdout.write("\n".join(["", *missed(halves[chosen.half]["obsidian_search"]), ""]))
-    elif chosen.questions == QUESTIONS and choice is None:
-        REPORT.write_text(f"{text}\n{measure_history()}", encoding="utf-8", newline="\n")
+    if is_whole:
+        REPORT.write_text(text, encoding="utf-8", newline="\n")
     return 0
 
 

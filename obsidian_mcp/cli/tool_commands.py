@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 EVERYTHING: Final = 1_000_000_000
 """A limit that nothing reaches."""
+SUBJECTS: Final = ("query", "folder", "modified_after", "modified_before", "sort", "group")
+"""Arguments of a search of which one at least says what is searched for (SEARCH-111)."""
 FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
@@ -41,6 +43,18 @@ def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, 
     data = call_tool(options, command, typed).data
     answers = data.get("vaults", [data])
     return int(command.name == "search" and not any(answer.get("total") for answer in answers))
+
+
+def search(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+    """Print what a search finds (CLI-09). Raises: InvalidArguments where nothing is searched for,
+    whatever is wrong with the vault."""
+    if typed.keys().isdisjoint(SUBJECTS):
+        raise InvalidArguments(
+            "Say what to search for: a query, or a folder, a time, an order or groups. "
+            'The query "" (two quotes) lists every note.',
+            argument="query",
+        )
+    call_tool(options, command, typed)
 
 
 def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
@@ -224,7 +238,7 @@ def _print_hits(result: Any, arguments: Mapping[str, Any], *, colours: bool) -> 
 
         screen = render.Screen(shutil.get_terminal_size().columns, colours and obeys_colours())
     paths_only = screen is None and arguments.get("show") == "paths"
-    listed = render.listing(result, arguments["query"], screen, paths_only=paths_only)
+    listed = render.listing(result, arguments.get("query", ""), screen, paths_only=paths_only)
     remarks = render.remarks(result, int(arguments.get("offset", 0)), in_one="name" in arguments)
     if screen is None:
         write(listed, remarks)

@@ -362,3 +362,14 @@ def test_a_batch_of_json_lines_is_one_change(run: Run, basic: Path) -> None:
         assert re.search(message, refused.stderr)
     assert "cannot be read" in run("batch", "none.jsonl").stderr
     assert not (basic / "New.md").exists()
+
+
+def test_a_search_for_nothing_is_a_mistake_in_the_command(run: Run, basic: Path) -> None:
+    """CLI-09, SEARCH-111: without a vault it ended with the status of a missing vault, or as a broken query"""
+    for arguments in (("search",), ("search", "--match", "exact"), ("search", "--vault", str(basic / "no vault"))):
+        searched = run(*arguments)
+
+        assert searched.returncode == 2
+        assert "Say what to search for" in searched.stderr
+    assert run("search", "--sort", "modified").returncode == 0
+    assert run("search", "").returncode == 25

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.find import plain_fts5, read_notes
+from benchmarks.find import read_notes
 from benchmarks.history import SESSIONS, HistoryHit, ask_ours, make_history, score_history
+from benchmarks.ways import plain_fts5
 
 
 def test_the_fact_that_holds_is_among_the_first_three_and_never_behind_an_outdated_one(tmp_path: Path) -> None:

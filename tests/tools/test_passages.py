@@ -40,7 +40,7 @@ def run(app: App, **arguments: Any) -> dict[str, Any]:
 
 
 def snippets(app: App, **arguments: Any) -> list[dict[str, Any]]:
-    return [snippet for hit in run(app, **arguments)["hits"] for snippet in hit["snippets"]]
+    return [snippet for hit in run(app, **arguments)["hits"] for snippet in hit.get("snippets", ())]
 
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
@@ -61,15 +61,111 @@ def test_passages_are_the_paragraphs_to_quote_with_heading_and_link(opened: Open
     ]
 
 
-def test_passages_stay_within_the_answer_and_a_long_one_is_cut_around_the_words(opened: Opened) -> None:
+def test_passages_of_all_notes_share_their_room_and_a_long_one_is_cut_around_the_words(opened: Opened) -> None:
     """SEARCH-74, SEARCH-77"""
-    app = opened({f"{n}.md": f"{'before ' * 2000}wheel{' after' * 2000}" for n in range(30)})
+    long = " ".join(f"Sentence {n} of it." for n in range(400))
+    app = opened({f"{n}.md": long.replace("Sentence 200 ", "The wheel turns ") for n in range(30)})
     answer = run(app, query="wheel", show="passages", limit=30)
 
-    assert len(call(app, "obsidian_search", {"query": "wheel", "show": "passages"}).contents()[0]) <= ANSWER_CHARACTERS
-    assert answer["next_offset"] == len(answer["hits"]) > 4
-    assert all("wheel" in hit["snippets"][0]["text"] for hit in answer["hits"])
-    assert len(answer["hits"][0]["snippets"][0]["text"]) <= 1_202
+    assert len(answer["hits"]) == 30
+    shown = [snippet["text"] for hit in answer["hits"] for snippet in hit.get("snippets", ())]
+    assert len(shown) > 1
+    assert 1_000 < sum(map(len, shown)) <= 1_500
+    assert all("The wheel turns of it." in text for text in shown)
+    assert all(text.startswith("…Sentence ") and text.endswith("of it.…") for text in shown)
+    more = run(app, query="wheel", show="passages", limit=30, snippets=8)
+    assert len([hit for hit in more["hits"] if "snippets" in hit]) > 2 * len(shown)
+    assert len(call(app, "obsidian_search", {"query": "wheel", "show": "passages", "snippets": 10}).contents()[0]) <= (
+        ANSWER_CHARACTERS
+    )
+
+
+def test_the_answer_beside_the_words_of_a_question_is_shown_and_what_is_far_from_them_is_not(opened: Opened) -> None:
+    """SEARCH-77"""
+    talk = "\n\n".join(
+        [
+            "Ann: The weather was fine.",
+            "Ben: We had soup for lunch.",
+            "Ann: Which colour did you paint the old boat shed?",
+            "Ben: A deep green, and it took me two days.",
+            *[f"Ann: Something else, number {n}." for n in range(40)],
+        ]
+    )
+    app = opened({"Talk.md": talk, "Boat.md": "A boat needs paint.", "Shed.md": "The shed is old."})
+
+    texts = [text["text"] for text in snippets(app, query="Which colour is the old boat shed?", show="passages")]
+    (answer,) = [text for text in texts if "deep green" in text]
+    assert "number 9" not in answer
+
+
+def test_passages_of_several_notes_that_answer_together_are_shown(opened: Opened) -> None:
+    """SEARCH-77"""
+    filler = "\n\n".join(f"Paragraph {n} about nothing in particular, which goes on for a while." for n in range(40))
+    notes = {f"Day {n}.md": f"{filler}\n\nThe heron came back to pond {n}.\n\n{filler}" for n in range(5)}
+    app = opened(notes)
+
+    answer = run(app, query="heron pond", show="passages")
+    assert {hit["path"] for hit in answer["hits"] if "snippets" in hit} == set(notes)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "```py\nfrom wheel import spoke\n\nspoke(1)\n```",
+        "~~~\nwheel\n\nrim\n~~~",
+        "$$\nwheel\n= r^2\n$$",
+        "> [!note] Of wheels\n> A wheel turns.\n>\n> It stops.",
+        "- a wheel\n\n  with a rim",
+        "1. a wheel\n   with a rim",
+        "<div>\nwheel\n</div>",
+    ],
+)
+@pytest.mark.parametrize("length", [1, 30], ids=["short", "of 1 000 characters"])
+def test_a_block_that_is_no_paragraph_is_shown_whole_or_by_its_line_alone(
+    opened: Opened, block: str, length: int
+) -> None:
+    """SEARCH-77"""
+    last = block.splitlines()[-1]
+    inner = "\n".join([f"{'> ' if block.startswith('>') else '   '}and one more row of it"] * (length - 1))
+    if length > 1 and not block.startswith("<") and last not in ("```", "~~~", "$$"):
+        block = f"{block}\n{inner}"
+    elif length > 1:
+        block = block.removesuffix(last) + f"{inner}\n{last}"
+    app = opened({"Note.md": f"Before.\n\n{block}\n\nBehind.\n"})
+    assert [text["text"] for text in snippets(app, query="wheel", show="passages")] == [block]
+    assert [text["text"] for text in snippets(app, query="wheel", show="passages", name="Note")] == [block]
+
+
+def test_of_a_block_that_is_longer_than_the_room_its_line_alone_is_shown(opened: Opened) -> None:
+    """SEARCH-77"""
+    code = "\n".join(["```py", *["more = 1"] * 300, "from wheel import spoke", *["more = 1"] * 300, "```"])
+    app = opened({"Note.md": f"Before.\n\n{code}\n\nBehind.\n"})
+
+    for arguments in ({}, {"name": "Note"}, {"match": "exact"}):
+        found = snippets(app, query="wheel", show="passages", **arguments)
+        assert [text["text"] for text in found] == ["from wheel import spoke"]
+
+
+def test_items_of_a_long_list_are_passages_of_their_own(opened: Opened) -> None:
+    """SEARCH-77"""
+    items = [f"- item {n} of a list that goes on" for n in range(100)]
+    items[50] = "- the wheel\n  - its rim\n  - its hub"
+    app = opened({"List.md": "\n".join(items)})
+
+    assert [text["text"] for text in snippets(app, query="wheel", show="passages")] == ["- the wheel"]
+    assert [text["text"] for text in snippets(app, query="rim hub", show="passages")] == ["  - its rim\n  - its hub"]
+
+
+def test_rows_of_a_long_table_are_shown_whole(opened: Opened) -> None:
+    """SEARCH-77"""
+    rows = [f"| row {n} | some words. And more |" for n in range(200)]
+    rows[100] = "| the wheel | some words. And more |"
+    app = opened({"Table.md": "\n".join(["| a | b |", "| --- | --- |", *rows])})
+
+    (passage,) = snippets(app, query="wheel", show="passages")
+    shown = passage["text"].strip("…").splitlines()
+    assert rows[100] in shown
+    assert set(shown) <= set(rows)
 
 
 @pytest.mark.parametrize("match", ["smart", "exact"])
@@ -135,6 +231,16 @@ def test_a_long_line_with_many_words_of_the_query_takes_time_in_proportion(opene
 
     (snippet,) = page["hits"][0]["snippets"]
     assert snippet["text"].endswith("round wheel")
+
+
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_snippets_are_as_many_lines_as_asked_for_however_often_a_line_has_the_word(opened: Opened, match: str) -> None:
+    """SEARCH-70: a line with eight hits was eight snippets"""
+    app = opened({"Note.md": "\n".join(["wheel " * 200, *[f"wheel {n}" for n in range(20)]])})
+
+    for query in ("wheel", '"wheel"'):
+        lines = [snippet["line"] for snippet in snippets(app, query=query, match=match, snippets=10)]
+        assert lines == list(range(1, 11))
 
 
 def test_a_search_in_a_note_that_is_not_there_or_in_many_is_refused(opened: Opened) -> None:

@@ -104,7 +104,10 @@ def _find_passages(vault: Vault, query: str) -> Iterator[RecalledPassage]:
 
 
 def _is_weak(hits: Hits, query: str) -> bool:
-    """Return whether files were found that have only one word of a short query."""
+    """Return whether files were found that say too little of a question, or have only one word of a
+    short query."""
+    if hits.is_weak:
+        return True
     has_all = hits.widened is None or hits.widened.startswith("Files with all the words")
     return not has_all and len(query.split()) < LONG_TEXT
 

@@ -63,6 +63,18 @@ class DatePattern(NamedTuple):
             return None
         return DatePattern(day_after.month, day_after.day, day_after.year)
 
+    def find_month(self) -> DatePattern | None:
+        """Return the month of a day of a known year; None for everything else."""
+        if self.day is None or self.year is None:
+            return None
+        return DatePattern(self.month, None, self.year)
+
+    @property
+    def text(self) -> str:
+        """As ISO 8601 has it, as far as it is known."""
+        parts = (self.year and f"{self.year}", f"{self.month:02}", self.day and f"{self.day:02}")
+        return "-".join([part for part in parts if part])
+
     def phrases(self, is_known: Callable[[str], bool]) -> dict[tuple[str, ...], None]:
         """Return the spellings of the date as words that follow each other; `is_known` says which
         names the vault has."""
@@ -81,7 +93,7 @@ class DatePattern(NamedTuple):
         names = [name for name in NAMES[self.month - 1] if is_known(name)]
         if not day:
             yield from (f"{year}-{month}", f"{year}年{self.month}月", f"{month}/{year}")
-            yield from (f"{name} {year}" for name in names)
+            yield from (f"{name}{mark} {year}" for name in names for mark in ("", ","))
         else:
             yield from self._spell_day(year, month, day, names)
 

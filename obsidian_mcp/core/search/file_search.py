@@ -36,7 +36,7 @@ from .render import render_page
 from .retrieve import retrieve
 from .search_pdfs import describe_unread, finds_pages, may_find_pages
 from .signals import Item, Signals
-from .silence import says_too_little
+from .silence import limit_hits
 from .smart_plan import smart_plan
 from .snapshot import Snapshot
 from .state import SearchState, SearchStates
@@ -260,10 +260,8 @@ class FileSearch:
             may_follow=self._may_follow,
         )
         result.ranked = rank_wide(snapshot, result.plan, with_any_word, complete, question)
-        if not complete and is_long and self._says_too_little(snapshot, result):
-            result.plan = result.plan._replace(withheld=len(with_any_word))
-            result.wide_plan = result.plan
-            result.ranked = Ranked((), {})
+        if not complete and is_long:
+            self._list_few(snapshot, result)
         result.files = frozenset(number for number, _ in result.ranked.scored)
 
     def _is_long(self, plan: SearchPlan) -> bool:
@@ -271,13 +269,20 @@ class FileSearch:
         word_counts = [len(group.loose) for group in self._groups]
         return max(len(plan.terms), *word_counts) >= LONG_QUERY
 
-    def _says_too_little(self, snapshot: Snapshot, result: _SearchProgress) -> bool:
-        """Return whether even the best file says too little of a question (SEARCH-100)."""
+    def _list_few(self, snapshot: Snapshot, result: _SearchProgress) -> None:
+        """List few files, or none, where even the best says too little of a question
+        (SEARCH-100)."""
+        ranked = result.ranked
         is_asked = self._is_loose and self._request.note is None
-        if not is_asked or result.ranked is None or not result.ranked.scored:
-            return False
-        best_score = max(score or 0.0 for _, score in result.ranked.scored)
-        return says_too_little(snapshot, result.plan, best_score)
+        if not is_asked or ranked is None or not ranked.scored:
+            return
+        best_score = max(score or 0.0 for _, score in ranked.scored)
+        limit = limit_hits(snapshot, result.plan, ranked.weighted, best_score)
+        if limit is not None:
+            withheld = len(result.files) - min(limit, len(ranked.scored))
+            result.plan = result.plan._replace(is_weak=True, withheld=withheld)
+            result.wide_plan = result.plan
+            result.ranked = ranked._replace(scored=ranked.scored[:limit])
 
     def _may_follow(self, number: int) -> bool:
         """Whether a file may be listed that has none of the words, but is linked to under them."""

@@ -128,6 +128,8 @@ class Hits:
     (PDF-4)."""
     note: str | None = None
     """Who else found these files, and how (SEARCH-18); or that files are excluded (SEARCH-19)."""
+    is_weak: bool = field(default=False, compare=False, metadata=NOT_SENT)
+    """Whether even the best file says too little of the question to answer it (SEARCH-100)."""
 
 
 @dataclass(slots=True)

@@ -26,6 +26,8 @@ _CONNECTING = re.compile(r"(?<!\S)(?:OR|AND|NOT)(?!\S)")
 _HANGING_OPERATOR = re.compile(
     rf"(?<!\S)-?(?:{'|'.join(sorted(OPERATORS))}):(?=\s|\Z)", re.IGNORECASE | re.ASCII
 )
+_find_glued = re.compile(r"""\w"\w|\w\[|\]\w""").search
+"""Finds a quote between two letters, or a bracket with a letter on its outer side."""
 _NEGATED_MARKS = re.compile(r"(?<!\S)-[^\w\s]+(?!\S)")
 
 
@@ -44,19 +46,20 @@ def read_words_alone(query: str) -> str:
 def is_emptied_by_marks(query: str) -> bool:
     """Return whether marks may be why a query that can be read finds nothing.
 
-    It has an open quote or bracket, an operator without text right behind it, or a hyphen before
-    marks alone; or it is nothing but words, some with marks around or between them; or a sentence
-    that asks, in which `-so` and `note:` are how people write. In other queries phrases,
-    properties and operators that are complete are meant.
+    It has an open quote or bracket, or one inside a word, an operator without text right behind it,
+    or a hyphen before marks alone; or it is nothing but words, some with marks around or between
+    them; or a sentence that asks, in which `-so`, `note:` and a title in quotes are how people
+    write. In other queries phrases, properties and operators that are complete are meant.
     """
     if query.count('"') % 2 or query.count("(") > query.count(")"):
         return True
     if query.rfind("[") > query.rfind("]"):
         return True
-    if _HANGING_OPERATOR.search(query) or _NEGATED_MARKS.search(query):
+    if _find_glued(query) or _HANGING_OPERATOR.search(query) or _NEGATED_MARKS.search(query):
         return True
+    words = read_words_alone(query)
     bare_words = [word.strip(SENTENCE_MARKS) for word in query.split()]
-    if read_words_alone(query).split() in ([], bare_words):
+    if not words or ('"' not in query and words.split() == bare_words):
         return False
     return _is_question(query) or _is_words(parse(query))
 

@@ -52,8 +52,10 @@ class SearchPlan(NamedTuple):
     """Words of a wide plan that no note has in any form."""
     found: int = 0
     """Files that have all the words, of a wide plan."""
+    is_weak: bool = False
+    """Whether even the best file says too little of the question to answer it."""
     withheld: int = 0
-    """Files that are not listed because even the best says too little of the question."""
+    """Files that are left out therefore."""
     complete: str = ""
     """For the full-text index: all the words of a wide plan, near words for those that no note
     has."""

@@ -24,7 +24,7 @@ from .first_pass import (
 from .plan import SearchPlan
 from .second_pass import Fields, Scorer, read_fields
 from .snapshot import Snapshot
-from .weights import count_files, weigh_terms
+from .weights import Weighted, count_files, weigh_terms
 
 Scored = tuple[int, float | None]
 """Number and score of a file."""
@@ -48,6 +48,8 @@ class Ranked(NamedTuple):
 
     scored: Sequence[Scored]
     fields: dict[int, Fields]
+    weighted: Sequence[Weighted] = ()
+    """The terms of a wide plan."""
 
 
 def rank(
@@ -72,7 +74,8 @@ def rank(
         if len(files) > most_weighed and is_one_term:  # then the text of a note says little
             return Ranked(list(islice(first.items(), limit)), {})
     fields = read_fields(snapshot, list(islice(first, CLOSE_FILES)))
-    close = _score_files(snapshot, Scorer(snapshot, plan, query), fields)
+    scorer = Scorer(snapshot, plan, weigh_terms(snapshot, plan.terms), query)
+    close = _score_files(snapshot, scorer, fields)
     least = min((score for _, score in close), default=math.inf)
     rough = [
         (number, round(min(least, weight), 2))
@@ -116,7 +119,7 @@ def rank_wide(
     fields = read_fields(snapshot, first | linked.keys())
     for number, texts in linked.items():
         fields[number] = fields[number]._replace(links=ITEMS.join(texts))
-    scored = _score_files(snapshot, Scorer(snapshot, plan, question.query), fields)
+    scored = _score_files(snapshot, Scorer(snapshot, plan, terms, question.query), fields)
     if complete and not question.is_long:
         scored = _put_complete_first(scored, complete)
     elif has_complete and not question.is_question:
@@ -131,7 +134,7 @@ def rank_wide(
     unseen = complete - first  # more files with all the words than were looked at
     newest = snapshot.signals.newest_first(complete, len(complete), fields) if unseen else []
     lowest = min((score for _, score in listed), default=0.0)
-    return Ranked([*listed, *((number, lowest) for number in newest)], fields)
+    return Ranked([*listed, *((number, lowest) for number in newest)], fields, terms)
 
 
 def fuse(scored: Sequence[Scored], near: Iterable[int]) -> list[Scored]:

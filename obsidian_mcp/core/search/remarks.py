@@ -44,8 +44,8 @@ def remark_of(result: FoundFiles) -> str | None:
     # Where the index is not whole, what the files that are left have is not known
     if not plan.is_wide or 0 < result.total <= plan.found or not result.snapshot.is_whole:
         return None
-    if plan.withheld and not result.total:
-        sentences = [_say_withheld(plan)]
+    if plan.is_weak:
+        sentences = [_describe_weak(result)]
     elif plan.found:
         sentences = [
             f"Files with all the words: {plan.found}; the others have some, or words like them."
@@ -60,14 +60,19 @@ def remark_of(result: FoundFiles) -> str | None:
     return cut_text(remark, REMARK_CHARACTERS)
 
 
-def _say_withheld(plan: SearchPlan) -> str:
-    """Return that files were left out, and which words they have, so that these can be searched for
-    alone (SEARCH-100)."""
+def _describe_weak(result: FoundFiles) -> str:
+    """Return that no note answers, how many were left out, and which words they have, so that these
+    can be searched for alone (SEARCH-100)."""
+    plan = result.plan
     own_words = [term.text for term in plan.terms if term.text and not term.instead_of]
     present = ", ".join(dict.fromkeys(own_words[:WORDS_TO_TRY]))
+    listed = "These are the nearest; " if result.total else ""
+    left_out = f"{plan.withheld} {'others ' if listed else ''}have a word or two of it"
+    if not plan.withheld:
+        return f"No note says enough of this to answer it. {listed.rstrip('; ')}."
     return (
-        f"No note says enough of this to answer it: {plan.withheld} have a word or two of it and"
-        f" are left out. To see them, search for fewer words ({present})."
+        f"No note says enough of this to answer it. {listed}{left_out} and are left out. To see"
+        f" them, search for fewer words ({present})."
     )
 
 

@@ -5,26 +5,23 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, islice
 from typing import Literal
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.note.validity import Mark, MarkedBlock
-from obsidian_mcp.core.query.nodes import Word
-from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.fit import Room, take_fitting
-from obsidian_mcp.core.text.text import Span
 
 from .found_files import FoundFiles
 from .hit_size import fit_hit, room_for, size_in_answer
 from .hits import Hit, Hits, Request, Snippet
+from .match_places import PlaceFinder
 from .remarks import remark_of
 from .second_pass import read_fields
 from .signals import Item
 from .snippets import (
     HitPlace,
-    choose,
+    choose_lines,
     find_body_start,
     first_lines,
     put_on_pages,
@@ -32,19 +29,15 @@ from .snippets import (
 )
 from .sort import shown_values
 from .stored_document import StoredDocument, whole_text
-from .weights import weigh_terms
 
 if TYPE_CHECKING:
-    from obsidian_mcp.core.query.evaluate import Matcher
+    from .passages import NotePassages
 
-
-PLACES = 60
-"""Places of one word in a file among which the lines to show are chosen."""
-PLACES_OF_ONE_WORD = 8
-"""The same, if it is the only word of the query."""
 SHOWN_SHARE = 0.5
 """Of the first file's score, what a file must have to be shown with snippets where any of the words
 is enough."""
+QUESTION_WORDS = 3
+"""Words of a query from which on a block may answer it that has none of them."""
 FILES_AT_ONCE = 12
 """Files whose texts are read together: about half a page."""
 
@@ -52,7 +45,7 @@ FILES_AT_ONCE = 12
 def render_page(result: FoundFiles, request: Request) -> Hits:
     """Return the page at `request.offset`, as long as there is room (SEARCH-75)."""
     if request.note is not None:
-        return _render_lines(result, request)
+        return _render_note(result, request)
     widened = remark_of(result)
     room = room_for(request.characters, widened, result.snapshot.notice, result.note)
     page = result.items[request.offset : request.offset + request.limit]
@@ -68,14 +61,16 @@ def render_page(result: FoundFiles, request: Request) -> Hits:
         hits.append(hit)
     following = request.offset + len(hits)
     next_offset = following if hits and following < result.total else None
-    return Hits(result.total, hits, next_offset, widened, result.snapshot.notice, result.note)
+    notice, is_weak = result.snapshot.notice, result.plan.is_weak
+    return Hits(result.total, hits, next_offset, widened, notice, result.note, is_weak)
 
 
-def _render_lines(result: FoundFiles, request: Request) -> Hits:
-    """Return a page of all lines of one note that have what the query names (SEARCH-80)."""
+def _render_note(result: FoundFiles, request: Request) -> Hits:
+    """Return a page of all lines of one note that have what the query names, or of all its
+    passages (SEARCH-80)."""
     remark = remark_of(result)
     room = room_for(request.characters, remark, result.snapshot.notice, result.note)
-    render = Renderer(result, result.items[:1], request, sys.maxsize, best_first=True)
+    render = Renderer(result, result.items[:1], request, sys.maxsize, is_all=True)
     hits = list(map(render.hit, result.items[:1]))
     lines = [snippet for hit in hits for snippet in hit.snippets or ()]
     asked_lines = lines[request.offset : request.offset + request.limit]
@@ -84,16 +79,6 @@ def _render_lines(result: FoundFiles, request: Request) -> Hits:
     next_offset = following if page_lines and following < len(lines) else None
     hits = [replace(hit, snippets=page_lines) for hit in hits if page_lines]
     return Hits(len(lines), hits, next_offset, remark, result.snapshot.notice, result.note)
-
-
-def _places_of_lines(text: str, span: Span, term: int) -> list[HitPlace]:
-    """Return the places to show of a match over lines: where its first text is, not the blank lines
-    that it may begin with, and where it ends, if in another line (SEARCH-110)."""
-    matched = span.slice(text)
-    start = span.start + len(matched) - len(matched.lstrip()) if matched.strip() else span.start
-    last = text.rfind("\n", start, span.start + len(matched.rstrip())) + 1
-    places = [HitPlace(start, span.end if last <= start else last - 1, term)]
-    return places if last <= start else [*places, HitPlace(last, span.end, term)]
 
 
 class Renderer:
@@ -107,36 +92,30 @@ class Renderer:
         request: Request,
         most: int,
         *,
-        best_first: bool = False,
+        is_all: bool = False,
     ) -> None:
-        """`most` snippets of a file; `best_first`: not in the order of the file."""
+        """`most` snippets of a file, or blocks of the page of at most `CHARACTERS_PER_SNIPPET` for
+        each of these; `is_all`: all of one file, those with the most words first."""
         plan = found.plan
         self._snapshot = found.snapshot
         self._outdated = found.snapshot.signals.outdated
-        self._most = most
-        self._passages, self._best_first = request.passages, best_first
+        self._page, self._most = page, most
+        self._passages, self._is_all = request.passages, is_all
         self._is_current_only = request.current
         self._is_about_past = found.is_about_past
         self._successors = found.successors
         self._always_shown = found.successors | found.lowered
         self._marks: list[Mark] = []
         """Those of the lines of the hit that is made."""
-        self._places = max(PLACES, most)
-        terms = weigh_terms(found.snapshot, plan.shown) if most else []
-        # the words of the query first
-        self._terms = sorted(terms, key=lambda each: bool(each.term.instead_of))
-        self._matchers: list[Matcher] = []
-        if most and plan.exact:
-            from obsidian_mcp.core.query.evaluate import Matcher
-
-            self._matchers = [Matcher(query) for query in plan.exact]
-        words = [*plan.shown, *(query for query in plan.exact if isinstance(query, Word))]
-        self._is_one_word = len(words) == len(plan.shown) + len(plan.exact) <= 1
+        self._finder = PlaceFinder(found.snapshot, plan, most) if most else None
         scores = [item.score or 0.0 for item in found.items[:1]] if plan.is_wide else []
         self._least = SHOWN_SHARE * max(scores, default=0.0)
         self._left = [item.number for item in page if item.number is not None]
         self._fields = found.fields
         self._headings: dict[int, list[HeadingFact]] = {}
+        self._chosen: dict[int, list[Snippet]] | None = None
+        has_pdfs = found.snapshot.table.has_pdfs
+        self._is_unfinished = self._passages or has_pdfs or not self._outdated.is_empty
         self._value = (
             None if found.order is None else shown_values(found.snapshot, page, found.order.facet)
         )
@@ -153,9 +132,9 @@ class Renderer:
         if number is None:
             return Hit(item.path, score, value, None, matched)
         is_successor = number in self._successors
-        if self._most and (number in self._always_shown or (item.score or 0.0) >= self._least):
-            snippets = self._snippets(number, 0 if is_successor else item.start)
-            if not snippets and self._fields[number].links:
+        if self._finder is not None:
+            snippets = self._snippets(self._finder, item, number)
+            if not snippets and number in self._fields and self._fields[number].links:
                 matched = "link"
         if self._outdated.is_empty:
             return Hit(item.path, score, value, snippets or None, matched)
@@ -172,66 +151,86 @@ class Renderer:
         marks = self._marks if mark is None else [mark]
         return describe_chain(self._snapshot, number, marks)
 
-    def _snippets(self, number: int, start: int | None) -> list[Snippet]:
-        """The lines to show of a file, in their order; `start` is where what was found by its
-        meaning begins."""
+    def _snippets(self, finder: PlaceFinder, item: Item, number: int) -> list[Snippet]:
+        """Return the lines or passages of a file that are shown."""
+        if self._passages and not self._is_all:
+            if self._chosen is None:
+                self._chosen = self._choose_passages(finder)
+            return self._finish_snippets(number, self._chosen.get(number, []))
+        if number not in self._always_shown and (item.score or 0.0) < self._least:
+            return []
+        if self._passages:
+            from .passages import list_passages
+
+            passages = list_passages(self._read_passages(finder, item, number))
+            return self._finish_snippets(number, passages)
         if number not in self._headings:
             self._fetch(number)
-        fields = self._fields[number]
-        text = whole_text(self._snapshot, number) if fields.is_truncated else fields.text
-        places = self._find_words(text) if self._terms else []
-        if self._matchers:
-            document = StoredDocument(self._snapshot, number, text)
-            parts = chain.from_iterable([matcher.places(document) for matcher in self._matchers])
-            for term_number, part in enumerate(parts, len(self._terms)):
-                for span in islice(part, self._places):
-                    matched = text[span.start : span.end]
-                    if "\n" in matched and span.start >= find_body_start(text):
-                        places += _places_of_lines(text, span, term_number)
-                    else:
-                        places.append(HitPlace(span.start, span.end, term_number))
+        text = self._read(number)
+        places = finder.find_places(number, text)
+        if not places or not self._outdated.is_empty:
+            places = self._complete_places(places, finder, item, text)
+        headings = self._headings[number]
+        snippets = choose_lines(text, places, headings, self._most, best_first=self._is_all)
+        return self._finish_snippets(number, snippets) if self._is_unfinished else snippets
+
+    def _complete_places(
+        self, places: list[HitPlace], finder: PlaceFinder, item: Item, text: str
+    ) -> list[HitPlace]:
+        """Return what is shown of a text: where the words are, else what its meaning found, or the
+        beginning of a successor; less of what is outdated."""
+        number = item.number
+        if number is None:
+            return places
+        start = 0 if number in self._successors else item.start
         if not places and start is not None:
             start = max(start, find_body_start(text))
-            places = [HitPlace(at, at) for at in first_lines(text, start, self._most)]
-        if self._is_one_word:
-            places = places[: max(PLACES_OF_ONE_WORD, self._most)]
-        blocks = [] if self._outdated.is_empty else self._outdated.find_blocks(number, text)
-        if blocks:
+            lines = first_lines(text, start, 1 if self._passages else self._most)
+            places = [HitPlace(at, at, weight=finder.weight) for at in lines]
+        if not self._outdated.is_empty and (blocks := self._outdated.find_blocks(number, text)):
             places = list(weigh_current(places, blocks, leave_out=self._is_current_only))
-        headings = self._headings[number]
-        snippets = choose(
-            text,
-            places,
-            headings,
-            self._most,
-            alike=self._is_one_word and not self._terms,
-            passages=self._passages,
-            best_first=self._best_first,
-        )
-        if blocks:
-            snippets = self._mark_snippets(number, text, snippets, blocks)
-        if self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs:
-            snippets = list(put_on_pages(snippets, text, headings))
-        return (
-            [self._add_link(number, snippet) for snippet in snippets]
-            if self._passages
-            else snippets
-        )
-
-    def _find_words(self, text: str) -> list[HitPlace]:
-        """Return where a text has the words of the query."""
-        places: list[HitPlace] = []
-        folded = fold(text)
-        present: set[str] = set()
-        for word, term, rarity in self._terms:
-            if term.instead_of and present.issuperset(term.instead_of.split()):
-                continue
-            term_places = term.places(folded, self._places)
-            present.update([term.text] if term_places else [])
-            places += [
-                HitPlace(first, last, word, rarity * weight) for first, last, weight in term_places
-            ]
         return places
+
+    def _choose_passages(self, finder: PlaceFinder) -> dict[int, list[Snippet]]:
+        """Return the passages of the page by the numbers of their files."""
+        from .passages import CHARACTERS_PER_SNIPPET, choose_passages  # few searches show passages
+
+        items = [(item, item.number) for item in self._page if item.number is not None]
+        best_score = max((item.score or 0.0 for item, _ in items), default=0.0)
+        notes: dict[int, NotePassages] = {}
+        for item, number in items:
+            notes[number] = self._read_passages(finder, item, number)
+            if item.score is not None and best_score:
+                notes[number].share = item.score / best_score
+        room = CHARACTERS_PER_SNIPPET * self._most
+        return choose_passages(notes, room, is_question=finder.word_count >= QUESTION_WORDS)
+
+    def _read_passages(self, finder: PlaceFinder, item: Item, number: int) -> NotePassages:
+        from .passages import NotePassages, find_blocks
+
+        text = self._read(number)
+        headings = self._headings[number]
+        structure = None
+        if not self._is_pdf(number) and not self._fields[number].is_truncated:
+            structure = StoredDocument(self._snapshot, number, text).structure
+        places = self._complete_places(finder.find_places(number, text), finder, item, text)
+        return NotePassages(text, find_blocks(text, structure, headings), headings, places)
+
+    def _is_pdf(self, number: int) -> bool:
+        return self._snapshot.table.has_pdfs and number in self._snapshot.table.pdfs
+
+    def _finish_snippets(self, number: int, snippets: list[Snippet]) -> list[Snippet]:
+        """Return lines or passages with the marks of what is outdated, on the pages of a PDF, and
+        passages with links."""
+        if not self._outdated.is_empty and snippets:
+            text = self._read(number)
+            if blocks := self._outdated.find_blocks(number, text):
+                snippets = self._mark_snippets(number, text, snippets, blocks)
+        if self._is_pdf(number):
+            snippets = list(put_on_pages(snippets, self._read(number), self._headings[number]))
+        if self._passages:
+            return [self._add_link(number, snippet) for snippet in snippets]
+        return snippets
 
     def _mark_snippets(
         self, number: int, text: str, snippets: list[Snippet], blocks: Sequence[MarkedBlock]
@@ -252,9 +251,16 @@ class Renderer:
                     self._marks.append(block.mark)
             outdated = "; ".join(dict.fromkeys(reasons)) or None
             marked.append(replace(snippet, outdated=outdated))
-        if self._best_first:
+        if self._is_all:
             marked.sort(key=lambda snippet: snippet.outdated is not None)
         return marked
+
+    def _read(self, number: int) -> str:
+        """Return the text of a file."""
+        if number not in self._headings:
+            self._fetch(number)
+        fields = self._fields[number]
+        return whole_text(self._snapshot, number) if fields.is_truncated else fields.text
 
     def _add_link(self, number: int, snippet: Snippet) -> Snippet:
         """Return a passage with a link to the heading or page that it stands under."""

@@ -83,9 +83,11 @@ def read_fields(snapshot: Snapshot, files: Iterable[int]) -> dict[int, Fields]:
 class Scorer:
     """Scores files, one at a time."""
 
-    def __init__(self, snapshot: Snapshot, plan: SearchPlan, query: str) -> None:
-        """`query` is the whole text of the query."""
-        self._terms = weigh_terms(snapshot, plan.terms)
+    def __init__(
+        self, snapshot: Snapshot, plan: SearchPlan, weighted: Sequence[Weighted], query: str
+    ) -> None:
+        """`weighted` are the terms of the plan, `query` is the whole text of the query."""
+        self._terms = [*weighted]
         self._terms += [
             Weighted(-1 - number, term, ASKING_WEIGHT * weight)
             for number, term, weight in weigh_terms(snapshot, plan.light)

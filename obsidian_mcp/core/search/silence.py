@@ -1,4 +1,4 @@
-"""Whether a question gets no hits because no note says enough of it (SEARCH-100).
+"""Whether a question gets few hits, or none, as no note says enough of it (SEARCH-100).
 
 Any word of a question is enough to find a note, so a question about something else finds notes too:
 those that share a name or a usual word with it. An assistant takes them for an answer. They are
@@ -10,41 +10,52 @@ of people about their own conversations and about those of others; see benchmark
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from obsidian_mcp.core.text.analysis import fold
 
 from .plan import SearchPlan
 from .snapshot import Snapshot
 from .term import Term
-from .weights import rarity_of, weigh_terms
+from .weights import Weighted, rarity_of
 
-SILENT_SHARE = 0.34
-"""Share of what the whole question weighs, below which the best file says too little of it."""
-SILENT_WORDS = 1.15
+FEW_HITS = 3
+"""Files that are listed where even the best says too little: the question may still mean one of
+them, and whoever asks is told so."""
+FEW_SHARE, NO_SHARE = 0.35, 0.15
+"""Shares of what the whole question weighs, below which the best file says too little of it: only a
+few files are listed, or none."""
+ENOUGH_WORDS = 1.15
 """Score of the best file, in words that only one note has, from which on it is never too little: in
 a large vault one rare word says much, however long the question is."""
 
 
-def says_too_little(snapshot: Snapshot, plan: SearchPlan, best_score: float) -> bool:
-    """Return whether a file with this score, the best one of a wide plan, says too little of the
-    question to be shown."""
+def limit_hits(
+    snapshot: Snapshot, plan: SearchPlan, weighted: Sequence[Weighted], best_score: float
+) -> int | None:
+    """Return how many files of a wide plan are listed if the best has this score; None for all.
+
+    `weighted` are the terms of the plan.
+    """
     rarest = _rarest_weight(len(snapshot.table.paths))
-    terms = weigh_terms(snapshot, plan.terms)
+    terms = list(weighted)
     if len(terms) == 1:  # its weight is 1 whatever its rarity: nothing was weighed against it
         rarity = rarity_of(snapshot, terms[0].term)
         terms, best_score = [terms[0]._replace(weight=rarity)], best_score * rarity
-    if best_score >= SILENT_WORDS * rarest:
-        return False
+    if best_score >= ENOUGH_WORDS * rarest:
+        return None
     weights: dict[int, float] = {}
     said_otherwise: set[str] = set()
     for word, term, rarity in terms:
         instead_of = term.instead_of.split()
-        if len(instead_of) != 1:  # a word of its own, or two that say something together
+        if len(instead_of) != 1 and not term.is_date:  # words, or what two say together
             weights[word] = max(weights.get(word, 0.0), rarity * _best_form(term))
             said_otherwise.update(instead_of)
     unsaid = [word for word in plan.missing if fold(word) not in said_otherwise]
     whole = sum(weights.values()) + rarest * len(unsaid)
-    return best_score < SILENT_SHARE * whole
+    if best_score >= FEW_SHARE * whole:
+        return None
+    return FEW_HITS if best_score >= NO_SHARE * whole else 0
 
 
 def _rarest_weight(file_count: int) -> float:

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from obsidian_mcp.core.query.nodes import Word
+from obsidian_mcp.core.query.nodes import And, Phrase, QueryNode, Word
 from obsidian_mcp.core.text import analysis, synonyms, unspaced_scripts
 
 from .dates import DatePattern
@@ -24,9 +24,9 @@ from .reading import (
 )
 from .term import ACCENTS, FORM, SAME, Term, without_gaps
 
-DAY_AFTER = 0.6
-"""Weight of the day after a date in a question: what happened on a day is often told the next day,
-as "yesterday"."""
+DAY_AFTER, SAME_MONTH = 0.9, 0.4
+"""Weights of the day after a date in a question and of its month, as words that say the same: what
+happened on a day is often told the next day, as "yesterday", and within some weeks."""
 _WIDE_OR_NARROW = "[\uff01-\uffee]+"
 _HUMP = r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+"
 
@@ -38,6 +38,7 @@ def smart_plan(
     alternatives: list[Alternative] = []
     complete: list[str] = []
     terms: list[Term] = []
+    phrases: list[Term] = []
     for group in read:
         expanded: list[Term] = []
         for choice in group.loose if wide else group.choices:
@@ -45,21 +46,23 @@ def smart_plan(
             expanded += (
                 expand(word, lexicon, wide=wide)
                 if word is not None
-                else [_one_of(choice, lexicon, wide=wide, day_after=wide and len(group.loose) > 1)]
+                else [_one_of(choice, lexicon, wide=wide)]
             )
         expressions = _expressions(expanded)
         all_words = " AND ".join(expressions) if len(expressions) == len(expanded) else ""
         expression = all_words if expanded else None
         if wide and expanded:
             complete += [f"({all_words})"] if all_words else []
-            expanded += list(_synonym_terms(expanded, group.spoken, lexicon))
+            near = _near_dates(group.loose, lexicon) if len(group.loose) > 1 else ()
+            expanded += [*_synonym_terms(expanded, group.spoken, lexicon), *near]
             expression = " OR ".join(_expressions(expanded))
         terms += expanded
         alternatives.append(Alternative(expression, group.strict if wide else group.exact))
+        phrases += _weighed_phrases(group.strict, lexicon)
     shown_terms = tuple([term for term in terms if term.variants or term.phrases])
     return SearchPlan(
         tuple(alternatives),
-        shown_terms,
+        (*shown_terms, *phrases),
         " OR ".join([f"({part.expression})" for part in alternatives if part.expression]),
         shown_terms,
         tuple([part.exact for part in alternatives if part.exact is not None]),
@@ -68,6 +71,14 @@ def smart_plan(
         tuple(_missing_words(read, lexicon)) if wide else (),
         complete=" OR ".join(complete),
     )
+
+
+def _weighed_phrases(strict: QueryNode | None, lexicon: Lexicon) -> list[Term]:
+    """Return the phrases that a query requires: how often a note has one says how well it
+    answers."""
+    parts = strict.parts if isinstance(strict, And) else (strict,)
+    terms = [literal_term(part, lexicon.vocabulary) for part in parts if isinstance(part, Phrase)]
+    return [term for term in terms if term.variants or term.phrases]
 
 
 def _expressions(terms: Sequence[Term]) -> list[str]:
@@ -110,11 +121,10 @@ def _missing_words(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterato
             yield word.text.strip(SENTENCE_MARKS)
 
 
-def _one_of(choice: WordChoice, lexicon: Lexicon, *, wide: bool, day_after: bool) -> Term:
+def _one_of(choice: WordChoice, lexicon: Lexicon, *, wide: bool) -> Term:
     """Return a choice as one term.
 
-    If a word of several is expanded to several terms, only its forms count. `day_after`: a day also
-    means the one after it, as it does beside other words.
+    If a word of several is expanded to several terms, only its forms count.
     """
     variants: dict[str, float] = {}
     phrases: dict[tuple[str, ...], float] = {}
@@ -122,19 +132,28 @@ def _one_of(choice: WordChoice, lexicon: Lexicon, *, wide: bool, day_after: bool
         if isinstance(part, DatePattern):
             weight = MONTH_ALONE if part.is_month_alone else SAME
             phrases |= dict.fromkeys(part.phrases(lexicon.vocabulary.has), weight)
-            next_day = part.find_next_day() if day_after else None
-            if next_day is not None:
-                phrases |= dict.fromkeys(next_day.phrases(lexicon.vocabulary.has), DAY_AFTER)
             continue
         terms = expand(part, lexicon, wide=wide)
         for term in terms if len(terms) == 1 else expand(part, lexicon):
             variants = {**term.variants, **variants}
             phrases = {**term.phrases, **phrases}
-    return Term(
-        " ".join([strip_marks(part) for part in choice if isinstance(part, Word)]),
-        variants,
-        phrases,
-    )
+    words = [strip_marks(part) for part in choice if isinstance(part, Word)]
+    dates = [part.text for part in choice if isinstance(part, DatePattern)]
+    return Term(" ".join(words or dates), variants, phrases, is_date=not words)
+
+
+def _near_dates(choices: Sequence[WordChoice], lexicon: Lexicon) -> Iterator[Term]:
+    """Yield what says nearly the same as the days of a question: the day after each, and its
+    month (SEARCH-59)."""
+    dates = [
+        (choice, part) for choice in choices for part in choice if isinstance(part, DatePattern)
+    ]
+    for choice, part in dates:
+        words = [strip_marks(word) for word in choice if isinstance(word, Word)]
+        for near, weight in ((part.find_next_day(), DAY_AFTER), (part.find_month(), SAME_MONTH)):
+            if near is not None:
+                phrases = dict.fromkeys(near.phrases(lexicon.vocabulary.has), weight)
+                yield Term(near.text, {}, phrases, instead_of=" ".join(words or [part.text]))
 
 
 def _light_terms(read: Sequence[PlanAlternative], lexicon: Lexicon) -> list[Term]:

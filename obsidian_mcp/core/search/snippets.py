@@ -1,4 +1,4 @@
-"""The lines or paragraphs of a text that are shown for a hit (SEARCH-70 to 73)."""
+"""The lines of a text that are shown for a hit (SEARCH-70 to 73)."""
 
 from __future__ import annotations
 
@@ -8,23 +8,21 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.note.validity import MarkedBlock
 from obsidian_mcp.core.text.fit import MARK, cut_text, mark_excerpt
+from obsidian_mcp.core.text.text import Span
 
 from .hits import Snippet
 
 LINE_CHARACTERS = 160
 """Most of a line that is shown."""
-PASSAGE_CHARACTERS = 1_200
-"""Most of a paragraph that is shown."""
 HEADING_CHARACTERS = 100
 """Most of the heading above it."""
 OUTDATED_WEIGHT = 0.25
 """Share of its weight that a word in an outdated block has."""
-_is_heading = re.compile(r"#{1,6}[ \t]").match
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -48,80 +46,72 @@ def weigh_current(
             yield place._replace(weight=place.weight * OUTDATED_WEIGHT)
 
 
-def choose(
+AnyPlace = TypeVar("AnyPlace", Span, HitPlace)
+
+
+def choose_lines(
     text: str,
     places: Iterable[HitPlace],
     headings: Sequence[HeadingFact],
     limit: int,
     *,
-    alike: bool = False,
-    passages: bool = False,
     best_first: bool = False,
 ) -> list[Snippet]:
-    """Return the lines that together have the most of what the query names, in order, or the
-    paragraphs that they stand in. `alike`: the first are best; `best_first`: those that have the
-    most words come first."""
+    """Return the lines that together have the most of what the query names, in order; with
+    `best_first` those that have the most words first."""
     lines: dict[int, dict[int, float]] = {}
     places_in: dict[int, list[HitPlace]] = {}
+    start, end = 0, -1
     for place in places:
-        start = text.rfind("\n", 0, place.start) + 1
+        if not start <= place.start <= end:  # once for each line, however many places are on it
+            start = text.rfind("\n", 0, place.start) + 1
+            end = text.find("\n", place.start)
+            end = len(text) if end < 0 else end
         weights = lines.get(start)
-        if weights is not None:
-            weights[place.term] = max(weights.get(place.term, 0.0), place.weight)
-            places_in[start].append(place)
-        elif alike and len(lines) == limit:
-            break
-        else:
+        if weights is None:
             lines[start] = {place.term: place.weight}
             places_in[start] = [place]
-    snippets: list[Snippet] = []
-    words: list[set[int]] = []
-    end, body = 0, find_body_start(text) if passages else 0
-    number, counted = 1, 0
-    for start in sorted(_best_lines(lines, limit)):
-        if start < end:  # in the passage before
-            words[-1].update(lines[start])
-            continue
-        words.append(set(lines[start]))
-        part = _part_of(headings, start)
-        if passages and start >= body:
-            line, start, end = start, *_passage(text, start, body)
-            excerpt, marks = cut_around(text, start, places_in[line], end, PASSAGE_CHARACTERS)
-            part = _part_of(headings, end)
         else:
-            excerpt, marks = cut_around(text, start, places_in[start])
-        heading, card = None, part.text if part and not part.level else None
-        if part and part.level:
-            heading = cut_text(_replace_invalid(part.text), HEADING_CHARACTERS)
+            weights[place.term] = max(weights.get(place.term, 0.0), place.weight)
+            places_in[start].append(place)
+    snippets: list[Snippet] = []
+    number, counted = 1, 0
+    best_lines = sorted(_best_lines(lines, limit))
+    for start in best_lines:
+        excerpt, marks = cut_around(text, start, places_in[start])
+        heading, card = describe_part(headings, start) if headings else (None, None)
         number += text.count("\n", counted, start)
         counted = start
         snippets.append(Snippet(number, excerpt, heading, marks, card))
     if best_first:
-        return [snippets[n] for n in sorted(range(len(snippets)), key=lambda n: -len(words[n]))]
+        order = sorted(range(len(snippets)), key=lambda n: -len(lines[best_lines[n]]))
+        return [snippets[n] for n in order]
     return snippets
 
 
-def _passage(text: str, line: int, body: int) -> tuple[int, int]:
-    """Return where the paragraph of a line begins and ends; that of a heading goes on to the end of
-    the next one."""
-    start, end = line, _line_end(text, line)
-    if _is_heading(text, line):
-        following = first_lines(text, end, 1)
-        if not following or _is_heading(text, following[0]):
-            return start, end
-        end = _line_end(text, following[0])
-    else:
-        while start > body:
-            before = text.rfind("\n", 0, start - 1) + 1
-            if not text[before:start].strip() or _is_heading(text, before):
-                break
-            start = before
-    while text[end + 1 : _line_end(text, end + 1)].strip() and not _is_heading(text, end + 1):
-        end = _line_end(text, end + 1)
-    return start, end
+def with_lines(text: str, places: Iterable[AnyPlace]) -> Iterator[tuple[int, AnyPlace]]:
+    """Yield places with where the line of each begins, in the time that one line takes, however
+    many places are on it."""
+    start, end = 0, -1
+    for place in places:
+        if not start <= place.start <= end:
+            start = text.rfind("\n", 0, place.start) + 1
+            end = line_end(text, place.start)
+        yield start, place
 
 
-def _line_end(text: str, start: int) -> int:
+def describe_part(headings: Sequence[HeadingFact], start: int) -> tuple[str | None, str | None]:
+    """Return the heading that a line stands under, cut short, and the card that it is in."""
+    part = _part_of(headings, start)
+    if part is None:
+        return None, None
+    if part.level:
+        return cut_text(_replace_invalid(part.text), HEADING_CHARACTERS), None
+    return None, part.text
+
+
+def line_end(text: str, start: int) -> int:
+    """Return where the line of a place ends."""
     end = text.find("\n", start)
     return len(text) if end < 0 else end
 
@@ -130,7 +120,7 @@ def first_lines(text: str, start: int, limit: int) -> list[int]:
     """Where the first lines that are not empty begin, from a place on."""
     starts: list[int] = []
     while start < len(text) and len(starts) < limit:
-        end = _line_end(text, start)
+        end = line_end(text, start)
         if text[start:end].strip():
             starts.append(start)
         start = end + 1
@@ -194,26 +184,41 @@ def put_on_pages(
 
 
 def cut_around(
-    text: str, start: int, places: Sequence[HitPlace], end: int = -1, limit: int = LINE_CHARACTERS
+    text: str, start: int, places: Sequence[HitPlace]
 ) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Return the line beginning at `start`, or the text up to `end`, of a long one the part that
-    has the most; and where the places are. A property whose value stands on several lines is shown
-    as one (SEARCH-73)."""
-    end = _line_end(text, start) if end < 0 else end
+    """Return the line beginning at `start`, of a long one the part that has the most, and where the
+    places are in it. A property whose value stands on several lines is shown as one (SEARCH-73)."""
+    end = line_end(text, start)
     whole = places[0].end
     if places[0].start == start and whole > end and whole < find_body_start(text):
         name, *items = [line.strip().removeprefix("- ") for line in text[start:whole].split("\n")]
         text, start = f"{name} {', '.join(filter(None, items))}", 0
         places, end = [HitPlace(0, len(text))], len(text)
     first, last = start, end
-    if end - start > limit:
-        first = max(start, min(_densest(places, limit) - limit // 3, end - limit))
-        last = first + limit
-    part = text[first:last]
-    excerpt = part.strip()
+    if end - start > LINE_CHARACTERS:
+        best = densest_start(places, LINE_CHARACTERS)
+        first = max(start, min(best - LINE_CHARACTERS // 3, end - LINE_CHARACTERS))
+        last = first + LINE_CHARACTERS
+    return make_excerpt(text, (start, end), (first, last), places)
+
+
+def make_excerpt(
+    text: str,
+    whole: tuple[int, int],
+    part: tuple[int, int],
+    places: Sequence[HitPlace],
+    *,
+    is_indented: bool = False,
+) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Return a part of a line or passage, marked where it is cut, and where the places are in it.
+    `is_indented`: the spaces before its first line stay."""
+    (start, end), (first, last) = whole, part
+    part_text = text[first:last]
+    begun = part_text.lstrip("\r\n") if is_indented else part_text.lstrip()
+    excerpt = begun.rstrip()
     is_cut = first > start
     low = len(MARK) if is_cut else 0
-    zero, high = first + len(part) - len(part.lstrip()) - low, low + len(excerpt)
+    zero, high = first + len(part_text) - len(begun) - low, low + len(excerpt)
     clipped = {(max(low, place.start - zero), min(high, place.end - zero)) for place in places}
     marks = tuple(sorted([(begin, stop) for begin, stop in clipped if begin < stop]))
     excerpt = _replace_invalid(excerpt)
@@ -231,8 +236,8 @@ def find_body_start(text: str) -> int:
     return text_start(text)
 
 
-def _densest(places: Sequence[HitPlace], width: int) -> int:
-    """Where the part of a line begins that has the most of what the query names."""
+def densest_start(places: Sequence[HitPlace], width: int) -> int:
+    """Return where the part of a line begins that has the most of what the query names."""
     best, densest = 0.0, places[0].start
     order = sorted(range(len(places)), key=lambda n: places[n].start)
     starts = [places[n].start for n in order]

@@ -36,6 +36,8 @@ class Term(NamedTuple):
     """The text itself is searched for, also inside words; the variants all contain it."""
     instead_of: str = ""
     """What it says in other words (SEARCH-87): the text of another term, or words of the query."""
+    is_date: bool = False
+    """Whether it is a date alone, which a note may say as "yesterday"."""
 
     @property
     def word(self) -> str:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import string
+from collections.abc import Iterator
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from obsidian_mcp.core.search.hits import Hits, Request
+from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.errors import QueryInvalid
 
 from .test_retrieve import FILLER, hits_of
@@ -21,19 +27,53 @@ MARKS = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def asked() -> Iterator[Search]:
+    with indexed(TRIP) as vault:
+        yield search_of(vault)
+
+
 def first(hits: Hits) -> str | None:
     return hits.hits[0].path if hits.hits else None
 
 
-def test_a_question_that_no_note_answers_gets_no_hits_and_says_what_to_search_for() -> None:
+def test_a_question_that_no_note_answers_gets_few_hits_and_says_what_to_search_for() -> None:
     """SEARCH-100"""
-    answer = hits_of(TRIP, "Which violin sonata did Nora rehearse for the audition in Vienna?")
+    more = {f"Walk {n}.md": f"Nora went for walk {n}." for n in range(5)}
+    answer = hits_of(TRIP | more, "Which sonata did Nora rehearse?")
+
+    assert answer.total == len(answer.hits) == 3
+    assert answer.next_offset is None
+    assert answer.is_weak
+    assert answer.widened is not None
+    assert "No note says enough of this to answer it. These are the nearest; 4 others have" in answer.widened
+    assert "search for fewer words (nora)" in answer.widened
+    assert "No note has sonata, rehearse." in answer.widened
+
+
+def test_a_question_of_which_notes_say_next_to_nothing_gets_no_hits() -> None:
+    """SEARCH-100"""
+    walks = {f"Walk {n}.md": f"Nora went for walk {n}, as every day." for n in range(40)}
+    answer = hits_of(
+        walks, "Which violin sonata did Nora rehearse for the audition in Vienna with Professor Lindqvist?"
+    )
 
     assert (answer.total, answer.hits) == (0, [])
     assert answer.widened is not None
-    assert "No note says enough of this" in answer.widened
-    assert "search for fewer words (nora)" in answer.widened
-    assert "No note has violin, sonata, rehearse, audition, Vienna." in answer.widened
+    assert "No note says enough of this to answer it. 40 have a word or two of it and are left out." in answer.widened
+
+
+@pytest.mark.parametrize("show", [True, False], ids=["passages", "lines"])
+def test_few_hits_are_the_same_in_every_form_of_the_answer(show: bool) -> None:
+    """SEARCH-16, SEARCH-100"""
+    walks = {f"Walk {n}.md": f"Nora went for walk {n}." for n in range(9)}
+    with indexed(TRIP | walks) as vault:
+        search = search_of(vault)
+        request = Request("Which sonata did Nora rehearse?", passages=show)
+        whole = [hit.path for hit in search.find(request).hits]
+        pages = [search.find(request._replace(limit=1, offset=n)).hits for n in range(4)]
+
+    assert [hit.path for page in pages for hit in page] == whole
 
 
 def test_a_question_that_a_note_answers_in_part_finds_it() -> None:
@@ -67,6 +107,31 @@ def test_a_mark_in_a_question_is_no_error_and_never_empties_the_answer(mark: str
     }[place]
 
     assert first(hits_of(TRIP, query)) == "Trip.md"
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, len(QUESTION)), st.sampled_from((*MARKS, *string.punctuation, "OR", "...", " - ")))
+def test_a_mark_at_any_place_of_a_question_leaves_it_an_answer(asked: Search, place: int, mark: str) -> None:
+    """SEARCH-101"""
+    query = QUESTION[:place] + mark + QUESTION[place:]
+
+    assert asked.find(Request(query)).total > 0, query
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        'Where did N"or"a camp with her cousin',
+        "Where did Nora ca[mp] with her cousin",
+        "Where did No/ra camp with her cous/in",
+        '"W"here did Nora camp with her cousin',
+        'Where did Nora camp" with "her cousin',
+        "Where did Nora camp -- with her cousin",
+    ],
+)
+def test_marks_inside_words_are_no_syntax(asked: Search, query: str) -> None:
+    """SEARCH-101"""
+    assert asked.find(Request(query)).total > 0
 
 
 def test_an_answer_says_that_the_words_of_a_question_alone_were_searched_for() -> None:
