@@ -9,6 +9,7 @@ from obsidian_mcp.core.calendar.timestamp import timestamp
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.ports import Change, DiskFile
+from obsidian_mcp.core.text.text import MAX_FILE_BYTES
 from tests.examples import examples
 
 SPELLINGS = [
@@ -151,3 +152,10 @@ def test_the_time_of_a_file_is_said_in_utc_to_the_second() -> None:
     [entry] = Catalog([DiskFile("n.md", 1, 1_717_180_200_999_999_999)])
     assert entry.modified == "2024-05-31T18:30:00Z"
     assert timestamp(-1) == "1969-12-31T23:59:59Z"
+
+
+def test_a_file_of_exactly_the_most_bytes_that_are_read_at_once_is_read() -> None:
+    sizes = (MAX_FILE_BYTES - 1, MAX_FILE_BYTES, MAX_FILE_BYTES + 1)
+    catalog = Catalog(DiskFile(f"{number}.md", size, 0) for number, size in enumerate(sizes))
+    entries = [catalog.get(catalog.parse(f"{number}.md")) for number in range(len(sizes))]
+    assert [entry.is_too_large for entry in entries if entry is not None] == [False, False, True]
