@@ -138,9 +138,15 @@ def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]]
 
 
 def measure_history() -> str:
-    """The table of facts that change, ours beside plain FTS5."""
+    """The table of facts that change, ours beside plain FTS5, for both sets of facts."""
+    sets = {"own": history.SUBJECTS, "shared": history.SHARED_SUBJECTS}
+    return history.report_history({name: score_facts(subjects) for name, subjects in sets.items()})
+
+
+def score_facts(subjects: Mapping[str, Sequence[str]]) -> dict[str, dict[bool, history.HistoryScore]]:
+    """The scores of both ways to search, for the facts of some subjects."""
     with tempfile.TemporaryDirectory(prefix="bench-history-") as folder:
-        questions = history.make_history(Path(folder))
+        questions = history.make_history(Path(folder), subjects)
         with history.ask_ours(Path(folder)) as ask:
             rows = {"obsidian_search": history.score_history(questions, ask)}
         with plain_fts5(read_notes(Path(folder))) as way:
@@ -150,7 +156,7 @@ def measure_history() -> str:
                 return [history.HistoryHit(*hit) for hit in zip(answer.paths, answer.shown, strict=True)]
 
             rows["plain FTS5"] = history.score_history(questions, ask_plain)
-    return history.report_history(rows)
+    return rows
 
 
 def options() -> argparse.ArgumentParser:

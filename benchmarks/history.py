@@ -35,7 +35,12 @@ SUBJECTS = {
     "laptop fleet": ("password manager", "backup place", "operating system", "warranty"),
     "kitchen": ("oven", "flour", "menu", "dishwasher"),
 }
-"""What facts are about, and which facts there are of each."""
+"""What facts are about, and which facts there are of each: no two subjects share one."""
+SHARED_SUBJECTS = dict.fromkeys(
+    ("order desk", "mill", "library", "newsletter", "workshop"),
+    ("supplier", "database", "insurance", "password manager", "backup place", "opening hour", "editor", "courier"),
+)
+"""The harder set: the same facts of each subject, so that a question's words are those of five facts."""
 VALUES = (
     "Brandt", "Okafor", "Lindqvist", "Moreau", "Falkenstein", "Dublin", "Oslo", "Turin", "Alder",
     "Birch", "Cedar", "Delft", "Ember", "Fjord", "Granite", "Harbour", "Indigo", "Juniper",
@@ -56,12 +61,14 @@ PAST = (
 HEAD = f"""## Facts that change
 
 {SESSIONS} generated sessions of an assistant (`benchmarks/history.py`) in which 40 facts change one to three times,
-each time with what was replaced being marked. Counted are the questions whose fact is among the first three hits, or
-in the chain of one of them, and the hits that show an outdated fact before the one that replaced it. Where a vault
+each time with what was replaced being marked. *Own*: every fact is of one subject alone; the ranking was made with this
+set in view. *Shared*: five subjects have the same eight facts, so that the words of a question are those of five facts.
+Counted are the questions whose fact is among the first three hits, or in the chain of one of them, and the hits that
+show an outdated fact before the one that replaced it. Where a vault
 marks nothing, searches are as ever.
 
-| questions | | | first 3 | outdated before its successor |
-|---|--:|---|--:|--:|"""
+| facts | questions | | | first 3 | outdated before its successor |
+|---|---|--:|---|--:|--:|"""
 NOISE = (
     "Talked about the {subject} with a visitor.",
     "Read an article on how to choose a {attribute}.",
@@ -122,14 +129,14 @@ class HistoryScore:
     """Hits with an outdated version before the one that replaced it."""
 
 
-def make_history(folder: Path) -> list[HistoryQuestion]:
-    """Write the vault, and return the questions."""
+def make_history(folder: Path, subjects: Mapping[str, Sequence[str]] = SUBJECTS) -> list[HistoryQuestion]:
+    """Write the vault of a set of subjects, and return the questions."""
     chance = random.Random(61)  # noqa: S311
     days = [FIRST_DAY + timedelta(days=3 * number) for number in range(SESSIONS)]
-    sessions = {day: [_noise(chance) for _ in range(chance.randint(3, 6))] for day in days}
+    sessions = {day: [_noise(chance, subjects) for _ in range(chance.randint(3, 6))] for day in days}
     facts = [
         Fact(subject, attribute, number % 2 == 0)
-        for subject, attributes in SUBJECTS.items()
+        for subject, attributes in subjects.items()
         for number, attribute in enumerate(attributes)
     ]
     notes: dict[str, str] = {}
@@ -146,9 +153,9 @@ def _session(day: date) -> str:
     return f"Sessions/{day} session.md"
 
 
-def _noise(chance: random.Random) -> str:
-    subject = chance.choice([*SUBJECTS])
-    attribute = chance.choice(SUBJECTS[chance.choice([*SUBJECTS])])
+def _noise(chance: random.Random, subjects: Mapping[str, Sequence[str]]) -> str:
+    subject = chance.choice([*subjects])
+    attribute = chance.choice(subjects[chance.choice([*subjects])])
     words = {"subject": subject, "attribute": attribute, "value": chance.choice(VALUES)}
     return f"- {chance.choice(NOISE).format(**words)}"
 
@@ -255,12 +262,13 @@ def _count_reversed(fact: Fact, hits: Sequence[HistoryHit]) -> int:
     )
 
 
-def report_history(rows: Mapping[str, Mapping[bool, HistoryScore]]) -> str:
-    """Return the table of the ways, as Markdown."""
+def report_history(sets: Mapping[str, Mapping[str, Mapping[bool, HistoryScore]]]) -> str:
+    """Return the table of the sets of facts and the ways to search, as Markdown."""
     lines = [HEAD]
-    for is_past, kind in ((False, "about the present"), (True, "about the past")):
-        for name, scores in rows.items():
-            score = scores[is_past]
-            share = f"{100 * score.first_three / score.questions:.0f} %"
-            lines.append(f"| {kind} | {score.questions} | {name} | {share} | {score.reversed_pairs} |")
+    for facts, rows in sets.items():
+        for is_past, kind in ((False, "about the present"), (True, "about the past")):
+            for name, scores in rows.items():
+                score = scores[is_past]
+                share = f"{100 * score.first_three / score.questions:.0f} %"
+                lines.append(f"| {facts} | {kind} | {score.questions} | {name} | {share} | {score.reversed_pairs} |")
     return "\n".join([*lines, ""])
