@@ -37,24 +37,25 @@ FED: Final = ("content", "query")
 """Arguments that `-` reads from standard input (CLI-05)."""
 
 
-def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
-    """Call the tool of a command, and print its answer; return 1 for a search without a hit, as
-    grep does (CLI-09)."""
-    data = call_tool(options, command, typed).data
-    answers = data.get("vaults", [data])
-    return int(command.name == "search" and not any(answer.get("total") for answer in answers))
+def run_tool_command(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+    """Call the tool of a command, and print its answer."""
+    call_tool(options, command, typed)
 
 
-def search(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
-    """Print what a search finds (CLI-09). Raises: InvalidArguments where nothing is searched for,
-    whatever is wrong with the vault."""
+def search(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
+    """Print what a search finds; return 1 where it finds nothing, as grep does (CLI-09).
+
+    Raises: InvalidArguments where nothing is searched for, whatever is wrong with the vault.
+    """
     if typed.keys().isdisjoint(SUBJECTS):
         raise InvalidArguments(
             "Say what to search for: a query, or a folder, a time, an order or groups. "
             'The query "" (two quotes) lists every note.',
             argument="query",
         )
-    call_tool(options, command, typed)
+    data = call_tool(options, command, typed).data
+    answers = data.get("vaults", [data])
+    return int(not any(answer.get("total") for answer in answers))
 
 
 def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
