@@ -58,6 +58,25 @@ def search(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> i
     return int(not any(answer.get("total") for answer in answers))
 
 
+def daily(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+    """Read a daily note, or add to it.
+
+    A single text of several words that names no days is what to add to today's: `daily "call Ada"`
+    (CLI-26).
+    """
+    text = str(typed.get("date", ""))
+    if " " in text.strip() and "content" not in typed:
+        from datetime import date
+
+        from obsidian_mcp.core.calendar.days import read_days
+
+        # which days it would name does not matter, so that no zone has to be known
+        if read_days(text, date.min.replace(year=2000)) is None:
+            others = {name: value for name, value in typed.items() if name != "date"}
+            typed = others | {"content": text}
+    call_tool(options, command, typed)
+
+
 def check(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> int:
     """Print the state of the vault; return 1 where something is broken (CHECK-05)."""
     return int(call_tool(options, command, typed).data["broken"])

@@ -204,3 +204,12 @@ def test_an_operation_is_asked_for_where_there_is_no_editor(run: Run, basic: Pat
         assert refused.returncode == 2
         assert "EDITOR" in refused.stderr or "no-such-editor-here" in refused.stderr
     assert "Missing: OPERATION" in run("edit", "Home", "--find", "x", EDITOR="true").stderr
+
+
+def test_words_that_name_no_day_are_added_to_the_daily_note(run: Run) -> None:
+    """CLI-26"""
+    assert run("daily", "called Ada").returncode == 0
+    assert run("daily").stdout.rstrip().endswith("called Ada")
+    for days in ("last monday", "nonsense"):
+        assert run("daily", days).returncode != 0
+    assert run("daily").stdout.rstrip().endswith("called Ada")
