@@ -139,7 +139,7 @@ def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]]
 
 def measure_history() -> str:
     """The table of facts that change, ours beside plain FTS5, for both sets of facts."""
-    sets = {"own": history.SUBJECTS, "shared": history.SHARED_SUBJECTS}
+    sets: dict[str, Mapping[str, Sequence[str]]] = {"own": history.SUBJECTS, "shared": history.SHARED_SUBJECTS}
     return history.report_history({name: score_facts(subjects) for name, subjects in sets.items()})
 
 

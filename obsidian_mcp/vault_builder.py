@@ -309,6 +309,6 @@ def _check_scopes(disk: Disk, name: str, allowed: policy.Policy) -> None:
 
 
 def _open_index(file: Path) -> Index:
-    from obsidian_mcp.adapters import index_database
+    from obsidian_mcp.adapters import index_database, index_files
 
-    return index_database.open_index(index_database.version_file(file))
+    return index_database.open_index(index_files.version_file(file))

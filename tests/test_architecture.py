@@ -123,7 +123,7 @@ def test_every_rename_and_deletion_is_tried_again_where_windows_refuses_it() -> 
     names = ("os.rename", "os.replace", "os.unlink", "os.remove", "os.rmdir", "*.unlink", "*.rmdir", "*.rename")
 
     # the first is handed to `patiently` as a whole; a damaged index that stays is another process's, and is given up
-    assert uses(*names) == {"adapters/renames.py:_rename_over", "adapters/index_database.py:remove_database"}
+    assert uses(*names) == {"adapters/renames.py:_rename_over", "adapters/index_files.py:remove_database"}
 
 
 CUTTERS = {"core/text/fit.py", "errors.py"}

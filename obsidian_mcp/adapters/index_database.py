@@ -5,7 +5,6 @@ written, the index is temporary."""
 from __future__ import annotations
 
 import contextlib
-import re
 import sqlite3
 import threading
 import time
@@ -19,14 +18,12 @@ from obsidian_mcp.core.index.schema import SCHEMA, VERSION
 from obsidian_mcp.errors import StorageFailed
 
 from .file_identity import FileIdentity, identity_at
+from .index_files import database_files, remove_database
 
 IDLE_READERS = 4
 """Connections kept open for reading; more are opened when more threads read at once."""
 FRESH_STARTS = 3
 """Damaged files replaced at one place before the place itself is given up."""
-OTHER_VERSION_SECONDS = 30 * 86_400.0
-"""Files of other versions of the program are removed when untouched for so long: until then they
-may be in use."""
 
 _SETTINGS = (
     "PRAGMA page_size=4096",  # of new files: a change writes two dozen, whatever their size
@@ -60,19 +57,6 @@ def open_index(file: Path | None) -> Index:
     """Return the index in a file, in memory for None. Never fails: `status().problem` says what was
     wrong."""
     return Index(IndexDatabase(file, SCHEMA, VERSION))
-
-
-def version_file(place: Path) -> Path:
-    """Return the file of this version's index at `place` (INDEX-11), and remove those of other
-    versions that have not changed for OTHER_VERSION_SECONDS."""
-    file = place.with_name(f"{place.stem}.{VERSION:08x}{place.suffix}")
-    name = re.compile(rf"{re.escape(place.stem)}\.([0-9a-f]{{8}})(\.\d+)?{re.escape(place.suffix)}")
-    oldest = time.time() - OTHER_VERSION_SECONDS
-    with contextlib.suppress(OSError):
-        for found in place.parent.iterdir():
-            if name.fullmatch(found.name) and found != file and found.stat().st_mtime < oldest:
-                remove_database(found)
-    return file
 
 
 class IndexDatabase:
@@ -175,7 +159,9 @@ class IndexDatabase:
     def size(self) -> int:
         with contextlib.suppress(OSError):
             if self.file is not None:
-                return sum(part.stat().st_size for part in _parts(self.file) if part.exists())
+                return sum(
+                    part.stat().st_size for part in database_files(self.file) if part.exists()
+                )
         return 0
 
     def begin_anew(self) -> None:
@@ -387,19 +373,3 @@ def _code(error: sqlite3.Error) -> int:
 
 def _reason(error: sqlite3.DatabaseError | OSError) -> str:
     return (isinstance(error, OSError) and error.strerror) or str(error)
-
-
-def _parts(file: Path) -> list[Path]:
-    """Return the files that SQLite keeps of a database; the database itself last, so that it is
-    never left with a log that is not its own."""
-    return [file.with_name(file.name + "-wal"), file.with_name(file.name + "-shm"), file]
-
-
-def remove_database(file: Path) -> bool:
-    """Remove a database; return whether it could be: on Windows a file that another process has
-    open stays."""
-    with contextlib.suppress(OSError):
-        for part in _parts(file):
-            part.unlink(missing_ok=True)
-        return True
-    return False

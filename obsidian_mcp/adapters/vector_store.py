@@ -18,7 +18,7 @@ from obsidian_mcp.core.semantic.meaning import Near
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
 
-from .index_database import remove_database
+from .index_files import remove_database
 
 if TYPE_CHECKING:
     import numpy as np

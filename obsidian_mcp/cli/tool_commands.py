@@ -58,7 +58,7 @@ def search(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> i
     return int(not any(answer.get("total") for answer in answers))
 
 
-def daily(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
+def read_or_add_daily(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> None:
     """Read a daily note, or add to it.
 
     A single text of several words that names no days is what to add to today's: `daily "call Ada"`
@@ -72,8 +72,8 @@ def daily(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> No
 
         # which days it would name does not matter, so that no zone has to be known
         if read_days(text, date.min.replace(year=2000)) is None:
-            others = {name: value for name, value in typed.items() if name != "date"}
-            typed = others | {"content": text}
+            arguments = {name: value for name, value in typed.items() if name != "date"}
+            typed = arguments | {"content": text}
     call_tool(options, command, typed)
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.adapters.index_database import IndexDatabase, version_file
+from obsidian_mcp.adapters.index_database import IndexDatabase
+from obsidian_mcp.adapters.index_files import version_file
 from obsidian_mcp.core.index.database import Busy, Replaced
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.pending_files import BATCH_FILES
