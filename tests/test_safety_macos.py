@@ -18,7 +18,7 @@ from tests.vaults import answer, contents, write_files
 
 ABOUT_OTHER_THINGS = {
     "arguments", "attached_words", "attachments", "boards", "bounds", "canvas", "edits", "first_minute",
-    "inline_fields", "large_notes", "periodic",
+    "inline_fields", "large_notes", "out_of_time", "page_order", "periodic",
     "profiles", "published", "query", "supersede", "tables", "tasks", "templates", "typed_text", "validity", "vaults",
 }  # fmt: skip
 """Tests of tools that move, take back or search for something only on the way."""

@@ -33,7 +33,9 @@ def run(vault: Path, *words: str) -> dict[str, Any]:
         "OBSIDIAN_MCP_STATE": str(vault.parent / "state"),
     }
     command = [sys.executable, "-m", "obsidian_mcp", *words, "--json"]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, encoding="utf-8", check=True, timeout=120
+    )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 

@@ -83,7 +83,9 @@ class TestWithGit:
         return remote
 
     def git(self, folder: Path, environ: dict[str, str], *words: str) -> str:
-        done = subprocess.run(["git", *words], cwd=folder, env=environ, capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["git", *words], cwd=folder, env=environ, capture_output=True, text=True, encoding="utf-8", check=True
+        )
         return done.stdout
 
     def write(self, clone: Path, environ: dict[str, str], name: str, text: str) -> None:
@@ -132,5 +134,7 @@ class TestWithGit:
     def test_without_a_repository_it_says_what_is_missing(self, tmp_path: Path, environ: dict[str, str]) -> None:
         """PACK-12"""
         script = ["sh", str(PACKAGING / "sync-with-git.sh")]
-        done = subprocess.run(script, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            script, cwd=tmp_path, env=environ, capture_output=True, text=True, encoding="utf-8", check=False
+        )
         assert (done.returncode, "Set GIT_URL" in done.stderr) == (2, True)

@@ -288,9 +288,9 @@ def test_of_a_change_of_many_notes_only_the_differences_that_are_shown_are_worke
     run(app, "replace", names=names, find="heron", content="stork")
     worked_out: list[str] = []
 
-    def counted(path: str, before: str, after: str) -> str:
+    def counted(path: str, before: str, after: str, *, is_numbered: bool) -> str:
         worked_out.append(path)
-        return diff(path, before, after)
+        return diff(path, before, after, is_numbered=is_numbered)
 
     monkeypatch.setattr(history, "diff", counted)
     shown = run(app, "history", change=1)

@@ -14,6 +14,8 @@ from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.vaults import contents
 
+pytestmark = pytest.mark.usefixtures("each_disk")
+
 LINES = [f"line {number}\r\n" for number in range(30)]
 OLD = "\ufeff" + "".join(LINES)
 

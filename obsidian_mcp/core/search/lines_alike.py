@@ -25,7 +25,8 @@ LEAST_WORDS = 2
 LINE_CHARACTERS = 200
 
 _WORD = re.compile(r"\w{2,}")
-_FIELD = re.compile(r"[\[(][\w -]+::[^\])]*\]?[\])]|\^[\w-]+\s*$")
+# bounded, so that a line of many brackets takes no time that grows with its square
+_FIELD = re.compile(r"[\[(][\w -]{1,80}::[^\])]{0,400}\]?[\])]|\^[\w-]+\s*$")
 
 
 @dataclass(frozen=True, slots=True)

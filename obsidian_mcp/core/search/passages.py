@@ -45,7 +45,7 @@ _is_indivisible = re.compile(
 HTML, a list item."""
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’»)\]]*\s+|[。！？]|\n")
 _ROW_END = re.compile(r"\n")
-_PARAGRAPH = re.compile(r"[^\n]*\S[^\n]*(?:\n[^\n]*\S[^\n]*)*")
+_PARAGRAPH = re.compile(r"^[^\S\n]*\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*", re.MULTILINE)
 
 LINE = (-1, -1)
 

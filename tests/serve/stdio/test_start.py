@@ -130,7 +130,7 @@ NEEDED_LATER = SLOW_TO_IMPORT | {
 """What the answer to `initialize` does without."""
 
 
-@pytest.mark.parametrize(("options", "modules"), [((), 15), (("--tools", "core"), 17), (("--read-only",), 17)])
+@pytest.mark.parametrize(("options", "modules"), [((), 16), (("--tools", "core"), 18), (("--read-only",), 18)])
 def test_the_first_answers_need_little_of_the_standard_library_and_nothing_else(
     vault: Path, options: tuple[str, ...], modules: int
 ) -> None:

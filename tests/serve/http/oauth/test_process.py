@@ -23,7 +23,9 @@ def test_without_a_sign_in_nothing_of_it_is_loaded(basic: Path) -> None:
         "print(sorted(name for name in sys.modules if 'oauth' in name or name.endswith('client_documents')))"
     )
     command = [sys.executable, "-c", code, str(basic)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=basic.parent, timeout=60)
+    done = subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", check=True, cwd=basic.parent, timeout=60
+    )
     assert done.stdout.strip() == "[]"
 
 
