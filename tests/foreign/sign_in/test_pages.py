@@ -86,7 +86,8 @@ def test_no_is_an_answer(page: Page, program: Program, callback: Callback) -> No
 def test_the_keyboard_suffices(page: Page, program: Program, callback: Callback) -> None:
     """OAUTH-26"""
     page.goto(program.request())
-    page.keyboard.type(PASSWORD)  # the field has the focus
+    page.locator("input:focus").wait_for()  # it gets the focus when the page is painted
+    page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
     page.get_by_role("button", name="Allow").wait_for()
     page.keyboard.press("Tab")
