@@ -47,6 +47,8 @@ CORE = [*QUICK, "tests/core", "tests/test_house.py", *(f"--ignore={path}" for pa
 MEASURING = [*PYTEST, "tests/performance"]
 PROCESSES = [
     "tests/adapters",
+    "tests/cli",
+    "tests/contracts",
     "tests/serve",
     "tests/setup",
     "tests/test_safety_hostile.py",

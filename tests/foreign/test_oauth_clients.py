@@ -55,6 +55,7 @@ def running(command: Sequence[str], **environ: str) -> Iterator[subprocess.Popen
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT if environ.pop("joined", "") else subprocess.PIPE,
         text=True,
+        encoding="utf-8",
         cwd=FOREIGN,
         env={**os.environ, **environ},
     ) as process:
