@@ -134,14 +134,14 @@ def test_codex_gets_its_own_form(host: Host, event: str) -> None:
     ((hook,),) = [group["hooks"] for group in CODEX[event]]
     assert set(hook) == {"type", "command", "timeout"}
     assert hook["timeout"] <= 3
-    told = host.run(hook, session_id="c", source="startup", cwd="/work/tower-clock")
+    told = host.run(hook, session_id="c", source="startup", cwd="/home/ada/tower-clock")
     assert "steel wheels" in told or event == "PreCompact"
 
 
 def test_antigravity_is_told_before_the_first_call_of_the_model(host: Host) -> None:
     """MEM-54"""
     (hook,) = ANTIGRAVITY["obsidian-memory"]["PreInvocation"]
-    sent = {"conversationId": "a", "workspacePaths": ["/work/tower-clock"]}
+    sent = {"conversationId": "a", "workspacePaths": ["/home/ada/tower-clock"]}
     assert "steel wheels" in host.run(hook, invocationNum=0, **sent)
     assert host.run(hook, invocationNum=2, **sent) == ""
 
