@@ -18,8 +18,8 @@ from obsidian_mcp.app import App
 from tests.foreign.npm import FOREIGN, MODULES, missing
 from tests.foreign.test_conformance import NODE, SUITE
 from tests.serve.http.oauth.flow import PASSWORD, Browser, Program
-from tests.serve.http.oauth.test_sdk_client import CLAUDE_CODE, free_port
-from tests.serve.serving import serving
+from tests.serve.http.oauth.test_sdk_client import CLAUDE_CODE
+from tests.serve.serving import free_port, serving_with_sign_in
 
 PATIENCE = 120
 """Seconds; a busy machine is slow."""
@@ -33,11 +33,7 @@ def _npm_packages() -> None:
 
 @pytest.fixture(scope="module")
 def url(shared_app: App) -> Iterator[str]:
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    with serving(
-        shared_app, port=port, oauth=True, public_url=public, oauth_password=PASSWORD, fetches_documents=False
-    ) as address:
+    with serving_with_sign_in(shared_app, PASSWORD) as address:
         yield address
 
 

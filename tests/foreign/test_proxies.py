@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,16 +17,10 @@ from obsidian_mcp.app import App
 from obsidian_mcp.setup.public_checks import examine_public
 from tests.generated import ROOT
 from tests.serve.mcp_session import McpSession
-from tests.serve.serving import serving
+from tests.serve.serving import free_port, serving
 
 KEY = "a-key-of-the-server"
 PATIENCE = 60
-
-
-def free_port() -> int:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        return int(unused.getsockname()[1])
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import threading
@@ -35,6 +36,24 @@ def serving(app: App, registered: Bridge | None = None, drain: float = 5, port: 
         server.should_exit = True
         thread.join(20)
         assert not thread.is_alive()
+
+
+def free_port() -> int:
+    """A port of this computer that nobody listens on, for a program that must be told one."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def serving_with_sign_in(app: App, password: str, **http: Any) -> Iterator[str]:
+    """The URL of a server that programs sign in to, which is its public one; it fetches nothing from elsewhere."""
+    port = free_port()
+    public = f"http://127.0.0.1:{port}"
+    sign_in = {"oauth": True, "public_url": public, "oauth_password": password, "fetches_documents": False}
+    with serving(app, port=port, **sign_in, **http) as url:
+        assert url == public
+        yield url
 
 
 @contextmanager

@@ -16,8 +16,7 @@ from obsidian_mcp.app import App
 from tests.conftest import FIXTURES, app_on
 from tests.foreign.views.reference_host import launched
 from tests.serve.http.oauth.flow import PASSWORD, Program
-from tests.serve.http.oauth.test_sdk_client import free_port
-from tests.serve.serving import serving
+from tests.serve.serving import serving_with_sign_in
 
 if TYPE_CHECKING:  # the folder is skipped where the package is absent
     from playwright.sync_api import Browser
@@ -79,11 +78,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 
 @pytest.fixture(scope="package")
 def url(served: App) -> Iterator[str]:
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    with serving(
-        served, port=port, oauth=True, public_url=public, oauth_password=PASSWORD, fetches_documents=False
-    ) as address:
+    with serving_with_sign_in(served, PASSWORD) as address:
         yield address
 
 

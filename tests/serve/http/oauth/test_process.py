@@ -11,8 +11,7 @@ import pytest
 
 from obsidian_mcp.cli.main import run_command_line
 from tests.serve.http.oauth.flow import Browser, Program, answer_of, call, printed_code
-from tests.serve.http.oauth.test_sdk_client import free_port
-from tests.serve.serving import started
+from tests.serve.serving import free_port, started
 
 
 def test_without_a_sign_in_nothing_of_it_is_loaded(basic: Path) -> None:

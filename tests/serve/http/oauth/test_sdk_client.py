@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -20,7 +19,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from tests.serve.http.oauth.flow import PASSWORD, Browser, Program, answer_of
-from tests.serve.serving import serving
+from tests.serve.serving import serving_with_sign_in
 
 CALLBACK = "http://localhost:4711/callback"
 CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
@@ -51,19 +50,9 @@ def anyio_backend() -> str:
     return "asyncio"
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 @pytest.fixture(scope="module")
 def url(shared_app: App) -> Iterator[str]:
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    settings: dict[str, Any] = {"oauth": True, "public_url": public, "oauth_password": PASSWORD, "keys": (KEY,)}
-    with serving(shared_app, port=port, fetches_documents=False, **settings) as url:
-        assert url == public
+    with serving_with_sign_in(shared_app, PASSWORD, keys=(KEY,)) as url:
         yield url
 
 
@@ -170,10 +159,7 @@ async def test_many_programs_sign_in_at_once(url: str) -> None:
 
 def test_the_open_streams_of_a_grant_end_with_it_and_history_names_it(app: App) -> None:
     """OAUTH-37, DOOR-11, DOOR-13: those of another grant stay"""
-    port = free_port()
-    public = f"http://127.0.0.1:{port}"
-    settings: dict[str, Any] = {"oauth": True, "public_url": public, "oauth_password": PASSWORD}
-    with serving(app, port=port, fetches_documents=False, **settings) as url:
+    with serving_with_sign_in(app, PASSWORD) as url:
         sessions = []
         for name in ("Phone", "Laptop"):
             with httpx.Client(base_url=url, verify=False) as http:

@@ -116,12 +116,7 @@ class Issuer:
                 self._ledger.mark_redeemed(entry.digest, now)
                 issued = self._issue(grant, entry.scope, entry.scope, now)
         if replayed is not None:
-            log_event(
-                "A code came twice, the connection has ended",
-                replayed.app,
-                caller.address,
-                warns=True,
-            )
+            _warn("A code came twice, the connection has ended", replayed, caller)
             raise invalid_grant("The code was used before.")
         log_event("Connected", grant.app, caller.address)
         return issued
@@ -151,12 +146,7 @@ class Issuer:
                 self._ledger.note_use(grant, now)
                 issued = self._issue(grant, access_scope, entry.scope, now)
         if replayed is not None:
-            log_event(
-                "A spent refresh token came again, the connection has ended",
-                replayed.app,
-                caller.address,
-                warns=True,
-            )
+            _warn("A spent refresh token came again, the connection has ended", replayed, caller)
             raise invalid_grant("The refresh token is not known, or has expired.")
         log_event("Refreshed", grant.app, caller.address)
         return issued
@@ -199,6 +189,10 @@ class Issuer:
                 Token(secret_digest(token), grant.id, is_refresh, words, now + seconds)
             )
         return Issued(access, refresh, scope, lives.access)
+
+
+def _warn(event: str, grant: Grant, caller: Caller) -> None:
+    log_event(event, grant.app, caller.address, warns=True)
 
 
 def secret_digest(secret: str) -> bytes:
