@@ -50,7 +50,12 @@ def serving_with_sign_in(app: App, password: str, **http: Any) -> Iterator[str]:
     """The URL of a server that programs sign in to, which is its public one; it fetches nothing from elsewhere."""
     port = free_port()
     public = f"http://127.0.0.1:{port}"
-    sign_in = {"oauth": True, "public_url": public, "oauth_password": password, "fetches_documents": False}
+    sign_in: dict[str, Any] = {
+        "oauth": True,
+        "public_url": public,
+        "oauth_password": password,
+        "fetches_documents": False,
+    }
     with serving(app, port=port, **sign_in, **http) as url:
         assert url == public
         yield url

@@ -27,7 +27,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound, UndoConflict
 
 from .history import last_change, recall
-from .undo_part import ChangePart, choose_part, find_taken_back
+from .undo_part import ChangePart, choose_part
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
@@ -245,7 +245,7 @@ def _restore(
         )
     restored = part.restore(step)
     if now not in (restored, step.after):
-        taken_back = find_taken_back(step, now)
+        taken_back = part.find_taken_back(step, now)
         if taken_back is not None:
             restored = part.restore(step, taken_back)
         elif wins == "both" and now is not None:

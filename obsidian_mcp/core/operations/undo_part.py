@@ -26,6 +26,8 @@ class ChangePart:
     """In the order in which they were made."""
     hunks: frozenset[int] = frozenset()
     """Of the one file that the steps are of; none: the whole of every file."""
+    text: ChangedText | None = None
+    """The text of that file, where there are hunks."""
 
     def is_all_of(self, recorded: Recorded) -> bool:
         """Whether it is the whole of a change."""
@@ -34,15 +36,22 @@ class ChangePart:
     def restore(self, step: Step, also: frozenset[int] = frozenset()) -> bytes | None:
         """Return a file as the change left it, without what is to be taken back; None for no file.
 
-        `also` names hunks that have been taken back already. Raises: OperationTimeout.
+        `also` names hunks that have been taken back already.
         """
-        if not self.hunks:
-            return step.before
-        text = changed_text(step)
         hunks = self.hunks | also
-        if text is None or hunks == text.numbers:
+        if self.text is None or hunks == self.text.numbers:
             return step.before
-        return Text(text.without(hunks), Text.decode(step.after or b"").bom).encode()
+        return Text(self.text.without(hunks), Text.decode(step.after or b"").bom).encode()
+
+    def find_taken_back(self, step: Step, now: bytes | None) -> frozenset[int] | None:
+        """Return the hunks of a step that alone have been taken back in a file since.
+
+        None where anything else happened to it. Raises: OperationTimeout.
+        """
+        text = None if now is None else self.text or changed_text(step)
+        if text is None or Text.decode(now or b"").bom != Text.decode(step.after or b"").bom:
+            return None
+        return text.find_taken_back(Text.decode(now or b"").body)
 
 
 def changed_text(step: Step) -> ChangedText | None:
@@ -55,17 +64,6 @@ def changed_text(step: Step) -> ChangedText | None:
         return None
     before, after = Text.decode(step.before), Text.decode(step.after)
     return ChangedText(before.body, after.body) if before.bom == after.bom else None
-
-
-def find_taken_back(step: Step, now: bytes | None) -> frozenset[int] | None:
-    """Return the hunks of a step that alone have been taken back in a file since.
-
-    None where anything else happened to it. Raises: OperationTimeout.
-    """
-    text = None if now is None else changed_text(step)
-    if text is None or Text.decode(now or b"").bom != Text.decode(step.after or b"").bom:
-        return None
-    return text.find_taken_back(Text.decode(now or b"").body)
 
 
 def choose_part(
@@ -163,7 +161,7 @@ class _Choice:
                 argument="hunks",
             )
         is_whole = hunks == text.numbers and len(self._recorded.steps) == 1
-        return ChangePart(tuple(writes), frozenset() if is_whole else hunks)
+        return ChangePart(tuple(writes)) if is_whole else ChangePart(tuple(writes), hunks, text)
 
     def _disks(self, paths: AbstractSet[str]) -> set[str]:
         """Return the places of files before the change: one that it moved has two paths."""
