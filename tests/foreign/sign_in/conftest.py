@@ -14,7 +14,7 @@ import pytest
 
 from obsidian_mcp.app import App
 from tests.conftest import FIXTURES, app_on
-from tests.foreign.views.reference_host import launched
+from tests.foreign.views.reference_host import open_browser
 from tests.serve.http.oauth.flow import PASSWORD, Program
 from tests.serve.serving import serving_with_sign_in
 
@@ -60,13 +60,8 @@ class Callback:
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    from playwright.sync_api import expect, sync_playwright
-
-    with sync_playwright() as playwright:
-        running = launched(playwright)
-        expect.set_options(timeout=PATIENCE)
+    with open_browser(PATIENCE) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture(scope="package")

@@ -13,7 +13,7 @@ from obsidian_mcp.app import App
 from tests.conftest import FIXTURES, app_on
 from tests.serve.serving import serving
 
-from .reference_host import ReferenceHost, launched
+from .reference_host import ReferenceHost, open_browser
 
 if TYPE_CHECKING:  # the folder is skipped where the package is absent
     from playwright.sync_api import Browser
@@ -24,13 +24,8 @@ PATIENCE = 20_000
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    from playwright.sync_api import expect, sync_playwright
-
-    with sync_playwright() as playwright:
-        running = launched(playwright)
-        expect.set_options(timeout=PATIENCE)
+    with open_browser(PATIENCE) as running:
         yield running
-        running.close()
 
 
 @pytest.fixture

@@ -47,6 +47,18 @@ def launched(playwright: Playwright) -> Browser:
     return playwright.chromium.launch(executable_path=found, headless=True, args=[*FLAGS, *as_root])
 
 
+@contextmanager
+def open_browser(patience: int) -> Iterator[Browser]:
+    """A browser whose expectations wait so many milliseconds."""
+    from playwright.sync_api import expect, sync_playwright
+
+    with sync_playwright() as playwright:
+        running = launched(playwright)
+        expect.set_options(timeout=patience)
+        yield running
+        running.close()
+
+
 def require_packages() -> None:
     """Skips the test where the host and axe-core cannot be installed and are not required."""
     if reason := missing():
