@@ -7,7 +7,6 @@ Several processes use the file at once: a server, and the command that ends a gr
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping
@@ -22,6 +21,8 @@ from obsidian_mcp.core.grants.key_use import KeyUse
 from obsidian_mcp.core.grants.registration import Registration
 from obsidian_mcp.errors import StorageFailed
 
+from .private_database import open_private_database
+
 LOCK_SECONDS: Final = 10.0
 """How long a process waits for another one that writes."""
 USE_SECONDS: Final = 60.0
@@ -29,7 +30,6 @@ USE_SECONDS: Final = 60.0
 _DAY: Final = 86_400.0
 REMEMBERED_SECONDS: Final = 365 * _DAY
 """How long a program that had a grant may come back under its `client_id`."""
-_VERSION: Final = 1
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS grants (
   id TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, app TEXT NOT NULL, host TEXT NOT NULL,
@@ -311,22 +311,7 @@ def _connect(file: Path) -> sqlite3.Connection:
     """Open the file, which is made for the user only. Raises: OSError, sqlite3.Error."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file.parent.chmod(0o700)  # it may have been there
-    # SQLite would make it readable for everybody
-    os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(
-        file, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    try:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-        if connection.execute("PRAGMA user_version").fetchone()[0] < _VERSION:
-            connection.executescript(_SCHEMA)
-            connection.execute(f"PRAGMA user_version = {_VERSION}")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+    return open_private_database(file, _SCHEMA, patience=LOCK_SECONDS, commits_itself=True)
 
 
 def _read_grant(row: tuple[Any, ...]) -> Grant:

@@ -25,6 +25,7 @@ from obsidian_mcp.errors import OperationTimeout, StorageFailed
 from .begun_steps import BegunSteps
 from .file_lock import acquire_lock
 from .journal_pruning import KEEP_BYTES, PRUNE_EVERY, prune, size_in_use
+from .private_database import open_private_database
 
 LOCK_SECONDS = 10.0
 """A writer waits this long for another one: a change takes milliseconds, a large move some
@@ -312,18 +313,7 @@ class SqliteJournal:
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
         file = self._folder / "journal.sqlite3"
-        # SQLite would make it readable for everybody
-        os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-        connection = sqlite3.connect(file, timeout=LOCK_SECONDS, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA foreign_keys = ON")
-            connection.executescript(_SCHEMA)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return open_private_database(file, _SCHEMA, patience=LOCK_SECONDS)
 
     def _make_folder(self) -> None:
         """Create the folder for the user only: it holds old versions of notes. Raises: OSError."""
