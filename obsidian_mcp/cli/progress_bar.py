@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -23,6 +22,8 @@ def show_progress() -> Iterator[None]:
     if stream is None or not stream.isatty():
         yield
         return
+    import shutil  # loads three libraries of compression
+
     begun, room = time.monotonic(), shutil.get_terminal_size().columns - 1
     last_line = ""
 

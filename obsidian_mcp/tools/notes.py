@@ -174,8 +174,8 @@ def _fill_template(
 ) -> Filled:
     """Return the text of a new note: the filled template with the content behind it and the
     properties of both. Raises: TemplateFailed, PropertiesUnreadable."""
+    from obsidian_mcp.core.frontmatter.block import text_start
     from obsidian_mcp.core.frontmatter.edits import set_properties
-    from obsidian_mcp.core.frontmatter.parser import text_start
     from obsidian_mcp.core.note import edits
     from obsidian_mcp.core.operations.templates import Filled, Templates, insert_template
 

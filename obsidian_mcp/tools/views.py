@@ -12,7 +12,7 @@ from obsidian_mcp import json_codec
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.call import current_call

@@ -73,6 +73,8 @@ def test_a_search_loads_no_parser_and_no_query_language(folder: Path, query: str
     [
         (("read", "fox"), {"obsidian_mcp.core.operations", "obsidian_mcp.core.note.parser", "yaml"}),
         (("search", "fox", "--match", "exact"), {"obsidian_mcp.core.operations.move", "obsidian_mcp.core.note.parser"}),
+        (("search", "fox"), {"obsidian_mcp.core.frontmatter.parser", "obsidian_mcp.core.note.parser", "yaml"}),
+        (("recall", "quick", "fox"), {"obsidian_mcp.core.frontmatter.parser", "obsidian_mcp.tools.registry", "yaml"}),
         (("list",), {"obsidian_mcp.core.operations", "obsidian_mcp.core.index", "yaml"}),
         (("links", "fox"), {"obsidian_mcp.core.operations", "obsidian_mcp.core.search"}),
     ],

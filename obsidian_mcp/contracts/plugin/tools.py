@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.frontmatter import edits
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.edits import insert
 from obsidian_mcp.core.note.elements import Heading
@@ -93,7 +94,7 @@ def read_note(
     if section is None:
         whole = (BOM if text.bom else "") + text.body
         return DocumentAnswer({}, to_printable(whole))
-    body = text.body[frontmatter.text_start(text.body) :]
+    body = text.body[text_start(text.body) :]
     parsed = parser.parse(body)
     heading = _heading(parsed, section.strip(), level)
     whole_span, lines = section_of(parsed, heading), parsed.lines
@@ -165,7 +166,7 @@ def edit_note(
         raise InvalidArguments("patch is required unless delete is true.", argument="patch")
 
     def change(body: str) -> str:
-        below = frontmatter.text_start(body)
+        below = text_start(body)
         patched = diff.apply(body[below:], diff.parse(patch))
         if patched == body[below:]:
             raise InvalidArguments(

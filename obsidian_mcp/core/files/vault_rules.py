@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.policy import Policy
-from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.text.fit import cut_text_within
 from obsidian_mcp.core.text.text import Text, hidden_text_warnings, remove_hidden_text, to_printable
 

@@ -15,7 +15,7 @@ from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import PropertiesUnreadable
 
 from . import parser, yaml_style
-from .parser import Block
+from .block import Block, locate_block
 from .yaml12 import Outline, PropertyEntry
 from .yaml_problems import InvalidYaml, NoValue
 from .yaml_values import YamlValue
@@ -43,7 +43,7 @@ class EditableNote(NamedTuple):
 
         Raises: PropertiesUnreadable.
         """
-        block = parser.locate(body)
+        block = locate_block(body)
         if block is None:
             fault = parser.find_fault(body)
             if fault is not None:  # a second block above it would hide it for good

@@ -17,31 +17,17 @@ from obsidian_mcp.core.text.text import Span, to_printable
 from obsidian_mcp.core.text.typed_text import typed_key
 
 from . import yaml12
+from .block import OPENING, Block, locate_block
 from .property_types import TYPES_FIXED
 from .yaml12 import Outline
 from .yaml_problems import InvalidYaml, NoValue
 from .yaml_values import YamlValue
 
-_OPENING = ("---\n", "---\r\n")
-_CLOSING = re.compile(r"^---[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 _PROPERTY = re.compile(r"[\w\"'][^\n:]{0,99}:(?:[ \t]|\r?$)", re.MULTILINE)
 _PROPERTY_OR_ITEM = re.compile(r"[\w\"'][^:]{0,99}:(?:[ \t]|\r?\Z)|[ \t]+\S|-[ \t]|#[ \t]")
 MOST_PROPERTY_LINES = 200
 """Lines in which the end of properties is looked for that no line of dashes ends."""
 _SPACE = re.compile(r"\s")
-
-
-class Block(NamedTuple):
-    """The position of a note's frontmatter, in code points of the body.
-
-    `span` runs from the first dash to the last dash (the app's `frontmatterPosition`), `yaml_span`
-    is the text between the two lines of dashes, `body_start` the first character after the closing
-    line.
-    """
-
-    span: Span
-    yaml_span: Span
-    body_start: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,26 +46,6 @@ class Frontmatter:
     line: int | None = None
 
 
-def locate(body: str) -> Block | None:
-    """Return the frontmatter block at the very start of a note; None without one.
-
-    See FM-01 to FM-04.
-    """
-    if not body.startswith(_OPENING):
-        return None
-    start = body.index("\n") + 1
-    closing = _CLOSING.search(body, start)
-    if closing is None:
-        return None
-    return Block(Span(0, closing.start() + 3), Span(start, closing.start()), closing.end())
-
-
-def text_start(body: str) -> int:
-    """Return the offset of the text below the frontmatter; 0 without frontmatter."""
-    block = locate(body)
-    return block.body_start if block is not None else 0
-
-
 def has_property(body: str, name: str) -> bool:
     """Return whether the properties of a note can be read and have this name, as written."""
     if name not in body:  # as in most notes, which are then not parsed
@@ -90,7 +56,7 @@ def has_property(body: str, name: str) -> bool:
 
 def read_frontmatter(body: str) -> Frontmatter | None:
     """Return the properties of a note as the app reads them; None without a frontmatter block."""
-    block = locate(body)
+    block = locate_block(body)
     if block is None:
         return None
     places = Outline(block.yaml_span.start)
@@ -128,9 +94,9 @@ def find_fault(body: str) -> PropertiesFault | None:
     A first line of dashes without a second one begins properties if the line below it is a name
     with a colon; else it is a rule across the page.
     """
-    if not body.startswith(_OPENING):
+    if not body.startswith(OPENING):
         return None
-    if locate(body) is None:
+    if locate_block(body) is None:
         if _PROPERTY.match(body, body.index("\n") + 1) is None:
             return None
         last = _last_property_line(body)

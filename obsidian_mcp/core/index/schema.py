@@ -33,6 +33,8 @@ SCHEMA = (
     *deflation.SCHEMA,
     "CREATE INDEX tasks_by_day ON tasks (last_day, first_day, mark) WHERE last_day > ''",
     "CREATE INDEX tasks_linked ON tasks (file) WHERE linked",
+    # every search asks which files have such a field; the condition is that of `with_task_fields`
+    "CREATE INDEX tasks_with_fields ON tasks (file) WHERE instr(text, '::')",
     *link_rows.SCHEMA,
     *search_document.SCHEMA,
 )

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import regex
 
-from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.text.text import utf16_length
 
 _WORD = regex.compile(
@@ -26,5 +26,5 @@ class NoteCounts(NamedTuple):
 
 def count(body: str) -> NoteCounts:
     """Return how many words and characters the text below a note's properties has."""
-    text = body[parser.text_start(body) :].strip()
+    text = body[text_start(body) :].strip()
     return NoteCounts(len(_WORD.findall(text)), utf16_length(text))

@@ -11,7 +11,7 @@ from functools import partial
 from itertools import chain, zip_longest
 from typing import Literal, NamedTuple
 
-from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.text.call import UNCHECKED, check_each, checkpoint
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import (

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import locate_block
 from obsidian_mcp.core.frontmatter.parser import Frontmatter
 from obsidian_mcp.core.text.call import check_each
 from obsidian_mcp.core.text.text import Lines, Span
@@ -31,7 +32,7 @@ class Note:
     def __init__(self, body: str) -> None:
         self.body = body
         self.lines = Lines(body)
-        properties = frontmatter.locate(body)
+        properties = locate_block(body)
         first = 0 if properties is None else self.lines.line(properties.span.end) + 1
         self._blocks = elements = blocks.read_blocks(body, self.lines.starts, first)
         yaml = () if properties is None else (Section("yaml", None, properties.span),)

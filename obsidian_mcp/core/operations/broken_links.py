@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 
 from obsidian_mcp.core.files.near_names import NEAR_NAMES_SHOWN, near_files
 from obsidian_mcp.core.files.settings import LinkFormat
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.index.freshness import Answer
 from obsidian_mcp.core.links.resolve import clean, is_relative
@@ -62,7 +62,7 @@ def line_of(vault: Vault, reference: Reference) -> int | None:
         body = vault.read_text(entry).text.body
     except NoteNotFound:
         return None
-    at = body.find(reference.link.original, 0, frontmatter.text_start(body))
+    at = body.find(reference.link.original, 0, text_start(body))
     return body.count("\n", 0, at) + 1 if at >= 0 else None
 
 

@@ -15,7 +15,7 @@ from functools import cached_property, partial
 
 from obsidian_mcp.core.expressions.answer import Page
 from obsidian_mcp.core.files import media
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.graph.indexed_vault import IndexedVault, Moment
 from obsidian_mcp.core.graph.results import Reference
 from obsidian_mcp.core.note import counts
@@ -171,7 +171,7 @@ def _short_notes(texts: Iterable[tuple[VaultPath, str]]) -> list[tuple[VaultPath
     """Return path, number of words and text of notes with few words and no embed, by path."""
     short_notes = []
     for path, text in texts:
-        own = text[frontmatter.text_start(text) :] if len(text) < 10_000 else text
+        own = text[text_start(text) :] if len(text) < 10_000 else text
         marks = list(_headings_and_embeds.finditer(own)) if len(own) < 1_000 else []
         if len(own) < 1_000 and not any(mark[1] for mark in marks):
             words = counts.count(_headings_and_embeds.sub("", own)).words

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.links import link_spans
 from obsidian_mcp.core.links.extraction import Extraction
 from obsidian_mcp.core.links.rewrite import After, join_by_file, order_edits
@@ -284,7 +284,7 @@ def _part(parsed: parser.Note, part: str) -> tuple[Span, str]:
             raise InvalidArguments(message, argument="part")
         span, heading = Span(starts[first - 1], starts[last]), ""
     inner = edits.trim_blank_lines(body, span)
-    if inner.start < frontmatter.text_start(body):
+    if inner.start < text_start(body):
         raise InvalidArguments(
             "The part holds properties of the note. Take text only.", argument="part"
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note import edits
 from obsidian_mcp.core.note.edits import End
 from obsidian_mcp.core.text.text import Span
@@ -11,11 +11,7 @@ from obsidian_mcp.core.text.text import Span
 def find_inserted(joined: str, body: str, text: str, position: End) -> Span:
     """Return where a text is in the note that became of `body` when it was joined to it."""
     text = edits.adapt_line_ends(text.strip("\r\n"), body)
-    start = (
-        joined.rindex(text)
-        if position == "append"
-        else joined.index(text, frontmatter.text_start(joined))
-    )
+    start = joined.rindex(text) if position == "append" else joined.index(text, text_start(joined))
     return Span(start, start + len(text))
 
 
@@ -23,7 +19,7 @@ def join(body: str, text: str, position: End) -> str:
     """Return a note with text at an end of it, and an empty line between."""
     text = edits.adapt_line_ends(text.strip("\r\n"), body)
     newline = edits.newline_of(body, text)
-    start = frontmatter.text_start(body)
+    start = text_start(body)
     if not text:
         return body
     if not body[start:].strip():

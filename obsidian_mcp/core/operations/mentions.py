@@ -19,7 +19,7 @@ from typing import NamedTuple
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.file_list import Names
 from obsidian_mcp.core.files.settings import AppSettings
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.links.write_link import generate_link
 from obsidian_mcp.core.note import drawing, parser
@@ -146,7 +146,7 @@ def mentions_in_note(path: VaultPath, note: Note, names: Sequence[str]) -> list[
         for pattern in (_fixed, _field_keys)
         for occurrence in pattern(body)
     ]
-    spans += [Span(0, frontmatter.text_start(body)), Span(drawing.text_end(path, body), len(body))]
+    spans += [Span(0, text_start(body)), Span(drawing.text_end(path, body), len(body))]
     for start, end in spans:
         closed[start:end] = b"\1" * (end - start)
     occurrence = []

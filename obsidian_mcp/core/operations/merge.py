@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.rewrite import order_edits
 from obsidian_mcp.core.note import footnotes, parser
@@ -110,7 +111,7 @@ def _new_text(
 ) -> tuple[str, int]:
     """Return the text of the note `source` that the text `there` of the other one lacks, and how
     many parts are left out."""
-    text = footnotes.rename_clashing_ids(own[frontmatter.text_start(own) :].strip("\r\n"), there)
+    text = footnotes.rename_clashing_ids(own[text_start(own) :].strip("\r\n"), there)
     has_linked_parts = any(link.link.subpath for link in vault.graph.backlinks(source).value)
     names_of_both = () if has_linked_parts else (basename(source), basename(target))
     linked = linked_headings(vault, source, parser.parse(own))

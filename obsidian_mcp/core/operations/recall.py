@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.iso import DAY
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note.validity import find_block
 from obsidian_mcp.core.search.current_first import speaks_of_past
 from obsidian_mcp.core.search.hits import Hit, Hits, Request, Snippet
-from obsidian_mcp.core.search.snippets import find_body_start, first_lines
+from obsidian_mcp.core.search.snippets import first_lines
 from obsidian_mcp.core.text.fit import cut_text_within, take_fitting
 from obsidian_mcp.core.text.text import hidden_text_warnings, remove_hidden_text, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -127,7 +128,7 @@ def _passages_of(vault: Vault, hit: Hit) -> Iterator[RecalledPassage]:
         start, written = 0, snippet.text
         if body and snippet.page is None and snippet.card is None:
             start, stop = find_block(body, _offset(body, snippet.line))
-            if start < end or start < find_body_start(body):
+            if start < end or start < text_start(body):
                 continue
             end, written = stop, body[start:stop]
         visible = to_printable(remove_hidden_text(written)).strip()
@@ -148,7 +149,7 @@ def _passages_of(vault: Vault, hit: Hit) -> Iterator[RecalledPassage]:
 
 def _first_line(body: str) -> Snippet:
     """Return the first line behind the properties."""
-    start = next(iter(first_lines(body, find_body_start(body), 1)), len(body))
+    start = next(iter(first_lines(body, text_start(body), 1)), len(body))
     return Snippet(body.count("\n", 0, start) + 1, "")
 
 

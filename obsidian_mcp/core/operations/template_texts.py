@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cached_property
 from itertools import islice
 
-from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
@@ -136,7 +136,7 @@ class TemplateTexts:
     def is_untouched(self, path: VaultPath, text: str) -> bool:
         """Return whether a note has text, and none but lines of templates; below its properties,
         where it has any there."""
-        body = text[frontmatter.text_start(text) :]
+        body = text[text_start(text) :]
         compared = body if body.strip() else text
         return bool(compared.strip()) and not self.own_text(path, compared).strip()
 

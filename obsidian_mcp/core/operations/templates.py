@@ -13,6 +13,7 @@ from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.note import parser, sections
@@ -200,7 +201,7 @@ def insert_template(
         raise TemplateFailed(
             f"The properties of the template cannot be read. {fault.message} Nothing was written."
         )
-    text = template[frontmatter.text_start(template) :]
+    text = template[text_start(template) :]
     if text.strip():
         body = insert_text(body, text, position, heading)
     elif heading:

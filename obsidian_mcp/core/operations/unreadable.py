@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from obsidian_mcp.core.files import media
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import locate_block
 from obsidian_mcp.core.index.facts import UNINDEXED
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.note.query_blocks import BASE_EXTENSION
@@ -147,7 +148,7 @@ def _without_warning(texts: Iterable[tuple[VaultPath, str]]) -> list[VaultPath]:
     return [
         path
         for path, text in texts
-        if "\0" in text or (text.startswith("---") and frontmatter.locate(text) is None)
+        if "\0" in text or (text.startswith("---") and locate_block(text) is None)
     ]
 
 

@@ -22,6 +22,7 @@ from obsidian_mcp.core.calendar.moment import format_moment
 from obsidian_mcp.core.calendar.moment_parse import parse_moment, search_moment
 from obsidian_mcp.core.calendar.periods import start_of
 from obsidian_mcp.core.frontmatter import parser as frontmatter
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import parent
@@ -338,7 +339,7 @@ def _include(run: _Run, link: _CommandValue) -> str:
     properties = frontmatter.read_frontmatter(rendered)
     if properties is not None and properties.error:
         raise run.failure(f"the properties of {written} cannot be read. {properties.error}")
-    start = frontmatter.text_start(rendered)
+    start = text_start(rendered)
     run.included += [rendered[:start]] if start else []
     return rendered[start:]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.stopwords import ASKING, STOP_WORDS
@@ -99,8 +100,6 @@ def _statements(text: str) -> list[frozenset[str]]:
 
 def _lines_of(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield number, start and text of the lines behind the properties."""
-    from obsidian_mcp.core.frontmatter.parser import text_start
-
     body, start = text_start(text), 0
     for number, line in enumerate(text.split("\n"), 1):
         if start >= body and line.strip():

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.text import Span
 
 from .plan import SearchPlan
 from .snapshot import Snapshot
-from .snippets import AnyPlace, HitPlace, find_body_start, with_lines
+from .snippets import AnyPlace, HitPlace, with_lines
 from .stored_document import StoredDocument
 from .weights import weigh_terms
 
@@ -75,7 +76,7 @@ class PlaceFinder:
                     spans = _take_lines(text, chain(first, islice(part, MORE_SPANS)), limit)
                 for span in spans:
                     matched = text[span.start : span.end]
-                    if "\n" in matched and span.start >= find_body_start(text):
+                    if "\n" in matched and span.start >= text_start(text):
                         places += _places_of_lines(text, span, term_number)
                     else:
                         places.append(HitPlace(span.start, span.end, term_number))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.query.document import Structure
 
@@ -18,7 +19,6 @@ from .snippets import (
     cut_around,
     densest_start,
     describe_part,
-    find_body_start,
     line_end,
     make_excerpt,
 )
@@ -97,7 +97,7 @@ def find_blocks(
 
     Without a structure, as of a PDF, paragraphs are what blank lines separate.
     """
-    body = find_body_start(text)
+    body = text_start(text)
     if structure is None:
         spans: Iterable[tuple[int, int]] = (
             match.span() for match in _PARAGRAPH.finditer(text, body)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.note.validity import Mark, MarkedBlock
 from obsidian_mcp.core.text.fit import Room, take_fitting
@@ -22,7 +23,6 @@ from .signals import Item
 from .snippets import (
     HitPlace,
     choose_lines,
-    find_body_start,
     first_lines,
     put_on_pages,
     weigh_current,
@@ -184,7 +184,7 @@ class Renderer:
             return places
         start = 0 if number in self._successors else item.start
         if not places and start is not None:
-            start = max(start, find_body_start(text))
+            start = max(start, text_start(text))
             lines = first_lines(text, start, 1 if self._passages else self._most)
             places = [HitPlace(at, at, weight=finder.weight) for at in lines]
         if not self._outdated.is_empty and (blocks := self._outdated.find_blocks(number, text)):

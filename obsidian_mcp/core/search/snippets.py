@@ -10,6 +10,7 @@ from functools import cache
 from itertools import combinations
 from typing import NamedTuple, TypeVar
 
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.index.facts import HeadingFact
 from obsidian_mcp.core.note.validity import MarkedBlock
 from obsidian_mcp.core.text.fit import MARK, cut_text, mark_excerpt
@@ -190,7 +191,7 @@ def cut_around(
     places are in it. A property whose value stands on several lines is shown as one (SEARCH-73)."""
     end = line_end(text, start)
     whole = places[0].end
-    if places[0].start == start and whole > end and whole < find_body_start(text):
+    if places[0].start == start and whole > end and whole < text_start(text):
         name, *items = [line.strip().removeprefix("- ") for line in text[start:whole].split("\n")]
         text, start = f"{name} {', '.join(filter(None, items))}", 0
         places, end = [HitPlace(0, len(text))], len(text)
@@ -225,15 +226,6 @@ def make_excerpt(
     if is_cut or last < end:
         excerpt = mark_excerpt(excerpt, cut_before=is_cut, cut_after=last < end)
     return excerpt, marks
-
-
-def find_body_start(text: str) -> int:
-    """Return where the text behind the properties begins, in code points."""
-    from obsidian_mcp.core.frontmatter.parser import (
-        text_start,
-    )  # what other searches need nothing of
-
-    return text_start(text)
 
 
 def densest_start(places: Sequence[HitPlace], width: int) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.texts import NoteText
 from obsidian_mcp.core.text.call import report_progress

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from obsidian_mcp.core.frontmatter.parser import text_start
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note import sections
 from obsidian_mcp.core.note.board import Board, is_board
 from obsidian_mcp.core.note.board_edits import add_card

@@ -12,6 +12,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import edits, parser
+from obsidian_mcp.core.frontmatter.block import locate_block
 from obsidian_mcp.core.frontmatter.yaml12 import Outline, PropertyEntry
 from obsidian_mcp.errors import AppError, InvalidArguments, PropertiesUnreadable
 from tests.examples import examples
@@ -51,7 +52,7 @@ def test_an_edit_gives_the_text_of_the_table(row: dict[str, Any]) -> None:
 
 
 def outline_of(body: str) -> Outline:
-    block = parser.locate(body)
+    block = locate_block(body)
     assert block is not None
     return parser.outline(body, block)
 

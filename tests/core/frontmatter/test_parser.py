@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import parser, property_types, yaml12
+from obsidian_mcp.core.frontmatter.block import locate_block
 from obsidian_mcp.core.text.text import Span, Text
 from tests.examples import examples
 
@@ -87,7 +88,7 @@ def test_a_byte_order_mark_is_no_character_in_front_of_the_block() -> None:
 def test_the_block_ends_with_its_dashes_and_the_text_starts_on_the_next_line() -> None:
     """FM-04"""
     body = "---\r\na: 😀\r\n---  \r\nText"
-    block = parser.locate(body)
+    block = locate_block(body)
 
     assert block is not None
     assert block.span.slice(body) == "---\r\na: 😀\r\n---"
@@ -162,7 +163,7 @@ def test_numbers_too_long_to_print_are_no_numbers() -> None:
 @examples(150)
 def test_every_property_stands_where_its_spans_say(body: str) -> None:
     """FM-40"""
-    block = parser.locate(body)
+    block = locate_block(body)
     assert block is not None
     read = parser.read_frontmatter(body)
     assert read is not None
@@ -223,7 +224,7 @@ def test_a_value_without_an_assigned_type_has_the_type_it_looks_like(value: Any,
 def test_spans_of_an_entry_give_its_source_back() -> None:
     """FM-40"""
     body = '---\n"a b" : &x [1, "c"] # d\n# e\nf:\n  - g\n\n---\n'
-    block = parser.locate(body)
+    block = locate_block(body)
     assert block is not None
     first, second = parser.outline(body, block).entries
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.frontmatter.edits import merge_properties
 from obsidian_mcp.core.frontmatter.yaml_values import YamlValue
 from obsidian_mcp.core.note.edits import Position, insert_text
@@ -47,10 +48,10 @@ def test_properties_of_a_template_leave_the_text_as_it_was(front: str, body: str
         with pytest.raises(PropertiesUnreadable):
             insert_template(note, "---\nnew: 1\na: 2\n---\n")
         return
-    before = note[parser.text_start(note) :]
+    before = note[text_start(note) :]
     after = insert_template(note, "---\nnew: 1\na: 2\n---\n")
     read = parser.read_frontmatter(after)
-    assert after[parser.text_start(after) :] == before
+    assert after[text_start(after) :] == before
     assert read is not None
     assert read.values is not None
     assert read.values["new"] == 1

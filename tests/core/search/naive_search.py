@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 from obsidian_mcp.core.frontmatter import parser
+from obsidian_mcp.core.frontmatter.block import locate_block
 from obsidian_mcp.core.note.elements import Heading, ListItem, Section, TextTag
 from obsidian_mcp.core.query.document import DocumentKind
 from obsidian_mcp.core.query.nodes import (
@@ -133,7 +134,7 @@ class _Scan:
 def scan(text: str) -> PlainStructure:
     scanned = _Scan()
     start = 0
-    if block := parser.locate(text):
+    if block := locate_block(text):
         scanned.found.sections.append(Section("yaml", None, block.span))
         start = block.body_start
     for line in text[start:].splitlines(keepends=True):
