@@ -6,7 +6,7 @@ With `vault_builder` and `computer` this is the only file that names concrete ad
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache, partial
 
 from obsidian_mcp import TYPE_CHECKING, logger
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from obsidian_mcp.serve.http.access.oauth.page_texts import VaultChoice
     from obsidian_mcp.serve.http.access.oauth.sign_in import SignIn
     from obsidian_mcp.serve.http.access.principal import Principal
+    from obsidian_mcp.serve.http.console.console import Console
+    from obsidian_mcp.serve.http.console.owner_sign_in import OwnerSignIn
+    from obsidian_mcp.serve.http.console.part import Part
+    from obsidian_mcp.serve.http.console.sessions import ConsoleSessions
     from obsidian_mcp.serve.http.dialect import Contract
 
     from .app import Media
@@ -241,14 +245,18 @@ def contracts(
 
 
 def http_application(
-    app: App, registered: Bridge | None = None, tell: Callable[[str], None] | None = None
+    app: App,
+    registered: Bridge | None = None,
+    tell: Callable[[str], None] | None = None,
+    parts: Sequence[Part] = (),
 ) -> Starlette:
     """Return the HTTP server with MCP and all contracts; `tell` prints a line for the owner,
-    without it the log. Raises: PolicyInvalid, InvalidArguments for a profile without tools, for
-    keys and for a public address that cannot be."""
+    without it the log. With `parts`, it has a console. Raises: PolicyInvalid, InvalidArguments for
+    a profile without tools, for keys and for a public address that cannot be."""
     from .serve.http.server import application
     from .tools.offer import Offer
 
+    tell = tell or logger(__name__).warning
     Offer(app.config, dict)  # else the first request would say what is wrong with the profile
     way_in = None
     if app.config.http.oauth:
@@ -256,7 +264,7 @@ def http_application(
 
         http = app.config.http.replace(public_url=read_public_url(app.config.http.public_url))
         app = app.replace(config=app.config.replace(http=http))
-        way_in = sign_in(app, tell or logger(__name__).warning)
+        way_in = sign_in(app, tell)
     access = http_access(app.config, way_in)
     mounted = contracts(app.config, registered, lambda: access.is_locked)
     return application(
@@ -264,9 +272,90 @@ def http_application(
         access,
         partial(app_for, app),
         contracts=mounted,
-        pages=() if way_in is None else way_in.pages,
+        pages=(
+            *(() if way_in is None else way_in.pages),
+            *([_console(app, parts, way_in, tell)] if parts else ()),
+        ),
         upkeep=way_in,
     )
+
+
+def _console(
+    app: App, parts: Sequence[Part], way_in: SignIn | None, tell: Callable[[str], None]
+) -> Console:
+    """Return the console of an HTTP server, which the owner opens with the password or a code that
+    `tell` prints (UI-08)."""
+    import time
+
+    from .serve.http.console.console import Console
+    from .serve.http.console.sessions import ConsoleSessions
+
+    public = "" if way_in is None else way_in.public
+    ask = cache(partial(_owner_sign_in, app.config, way_in, tell))
+    return Console(app, parts, ConsoleSessions(time.monotonic), ask, public)
+
+
+def _owner_sign_in(
+    config: Config, way_in: SignIn | None, tell: Callable[[str], None]
+) -> OwnerSignIn:
+    """Return what asks who the owner is; where programs sign in, wrong guesses count for both."""
+    import time
+
+    from .serve.http.access.oauth.attempts import GuessLimit
+    from .serve.http.access.oauth.form_ticket import TicketOffice
+    from .serve.http.access.oauth.owner_check import OwnerCheck
+    from .serve.http.access.oauth.password import SETTING
+    from .serve.http.console.owner_sign_in import OwnerSignIn
+
+    def read_password_hash() -> str:
+        with closing(grant_store(config)) as store:
+            return store.setting(SETTING)
+
+    if way_in is not None:
+        is_secure = way_in.public.startswith("https://")
+        return OwnerSignIn(way_in.owner.office, way_in.owner.check, time.time, is_secure=is_secure)
+    office, guesses = TicketOffice(time.time), GuessLimit(time.time)
+    check = OwnerCheck(office, read_password_hash, guesses, tell, config.http.oauth_password)
+    return OwnerSignIn(office, check, time.time, is_secure=False)
+
+
+def console_alone(app: App, parts: Sequence[Part]) -> tuple[Starlette, ConsoleSessions]:
+    """Return a server of the console alone, with these parts in its navigation, and what makes
+    tokens that open it."""
+    import time
+
+    from .serve.http.access.access_control import AccessControl
+    from .serve.http.console.console import Console
+    from .serve.http.console.sessions import ConsoleSessions
+    from .serve.http.server import pages_application
+
+    sessions = ConsoleSessions(time.monotonic)
+    page = Console(app, parts, sessions)
+    return pages_application(app, AccessControl(app.config.http, []), [page]), sessions
+
+
+def serve_console(
+    app: App, parts: Sequence[Part], *, port: int, show: Callable[[str], None]
+) -> int:
+    """Serve the console on this computer until SIGTERM or SIGINT; return the exit status.
+
+    `show` gets an address that opens it once, when it can be opened. Raises: AppError for a taken
+    port.
+    """
+    from .serve.http import server
+    from .serve.http.console.page import opening_address
+
+    starlette, sessions = console_alone(app, parts)
+    app.vaults.warm()
+    try:
+        return server.run_http_server(
+            starlette,
+            ports=[port],
+            drain=app.config.timeout + 5,
+            announce=lambda url: show(opening_address(url, sessions.make_token())),
+        )
+    finally:
+        app.vaults.close()
 
 
 def serve_http(
@@ -277,16 +366,17 @@ def serve_http(
     ports: Sequence[int] = (3000,),
     announce: Callable[[str], None] | None = None,
     tell: Callable[[str], None] | None = None,
+    parts: Sequence[Part] = (),
 ) -> int:
     """Serve MCP and all contracts over HTTP until SIGTERM or SIGINT, and close the vaults; return
     the exit status.
 
     `registered`: tools of another program; `announce` gets the URL of each port, `tell` what the
-    owner must read; without them the log does. Raises: InvalidArguments for another host than
-    loopback without a key, AppError for a taken port."""
+    owner must read; without them the log does. `parts`: of the console. Raises: InvalidArguments
+    for another host than loopback without a key, AppError for a taken port."""
     from .serve.http import server
 
-    starlette = http_application(app, registered, tell)
+    starlette = http_application(app, registered, tell, parts)
     app.vaults.warm()
     announce = announce or logger(__name__).info
     try:

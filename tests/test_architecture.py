@@ -236,6 +236,7 @@ def test_a_thread_that_works_again_and_again_is_a_worker() -> None:
         "adapters/helper_process.py",
         "adapters/pool_process.py",
         "adapters/watcher.py",
+        "cli/console_commands.py",
         "cli/hook_commands.py",
         "serve/stdio/__init__.py",
         "serve/stdio/calls.py",

@@ -126,7 +126,7 @@ def test_every_command_has_an_example_and_can_answer_in_json(name: str) -> None:
 
     assert command.text
     assert command.examples
-    assert "json" in command.arguments or name in ("serve", "http", "bridge", "completion", "obsidian", "hook")
+    assert "json" in command.arguments or name in ("serve", "http", "bridge", "ui", "completion", "obsidian", "hook")
 
 
 def test_every_command_takes_what_its_function_takes() -> None:

@@ -50,8 +50,8 @@ class Options(CommandOptions):
             named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults)
         )
 
-    def app(self, vaults: tuple[str, ...] = ()) -> App:
-        """Return the App for one command, which closes it.
+    def app(self, vaults: tuple[str, ...] = (), *, serving: bool = False) -> App:
+        """Return the App for one command, which closes it; `serving` one that runs for long.
 
         Where no vault is named, that of the current folder is meant, as git takes the repository
         that one is in (CLI-04). A server has no such folder: clients start it anywhere.
@@ -61,7 +61,7 @@ class Options(CommandOptions):
         settings = self.with_vaults(vaults).config()
         if not settings.named_vaults and (around := vault_around()):
             settings = settings.replace(named_vaults=(around,))
-        return compose.build(settings)
+        return compose.build(settings, serving=serving)
 
 
 def vault_around() -> str | None:

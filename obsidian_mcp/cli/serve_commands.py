@@ -38,6 +38,8 @@ def http(
 ) -> int:
     """Serve the vault over HTTP: MCP, and the dialects of specs/http.md. Raises:
     InvalidArguments."""
+    from obsidian_mcp.setup.console_parts import console_parts
+
     settings = options.with_vaults(tuple(vault)).config()
     http = settings.http
     public_url = public_url or http.public_url
@@ -70,6 +72,7 @@ def http(
         ports=port,
         announce=print_address,
         tell=_tell,
+        parts=console_parts(),
     )
 
 

@@ -12,6 +12,7 @@ from starlette.testclient import TestClient
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge
+from obsidian_mcp.setup.console_parts import console_parts
 
 HERE = "http://127.0.0.1:3000"
 TAKES_VALUE = {"-X", "-H", "-d"}
@@ -23,7 +24,7 @@ def http_client(
 ) -> Iterator[TestClient]:
     """A client of the server on this App, at an `address`; keyword arguments are fields of HttpConfig."""
     changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
-    served = compose.http_application(changed, registered)
+    served = compose.http_application(changed, registered, parts=console_parts())
     with TestClient(served, base_url=HERE, client=address, follow_redirects=False) as client:
         yield client
 

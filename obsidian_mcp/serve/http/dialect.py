@@ -64,6 +64,10 @@ class Dialect(ABC):
         """Return the HTTP methods of a path; none where there is nothing."""
         return self.allowed if self.paths is None else self.paths.get("/".join(segments), ())
 
+    def has_open_path(self, segments: tuple[str, ...]) -> bool:
+        """Return whether a path needs no key."""
+        return segments in self.open_paths
+
     # some dialects answer by what the request asks for
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         """Return the answer to a request that is refused."""

@@ -28,6 +28,11 @@ HEADERS: Final = {
     "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'",
     "referrer-policy": "no-referrer",
 }
+_CONSOLE: Final = (
+    '<p><a href="/console">Open the console</a>, where the owner of the vault sees what assistants '
+    "changed, and takes it back.</p>"
+)
+"""On every answer: it says nothing of the vault, and the console asks who comes."""
 DESCRIPTION: Final = (
     "The dialects of the HTTP server beside MCP. At /mcp, a body with a member `jsonrpc` is "
     "JSON-RPC (MCP), any other one the envelope described here."
@@ -54,7 +59,7 @@ class HomePage(Dialect):
         if self._mcp_address and request.method == "POST":  # a host that was given the site alone
             wrong_path = Refusal(Reason.NOT_FOUND, f"MCP is served at {self._mcp_address}.")
             return json_reply(wrong_path.body, Reason.NOT_FOUND.status, CORS)
-        body = f"<p>{escape(refusal.message)}</p>"
+        body = f"<p>{escape(refusal.message)}</p>{_CONSOLE}"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
     async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
@@ -65,7 +70,7 @@ class HomePage(Dialect):
             f"<dt>{escape(tool.name)}</dt><dd>{escape(tool.description)}</dd>" for tool in tools
         )
         body = (
-            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n"
+            f"<p>obsidian-mcp {__version__} serves <b>{escape(vaults)}</b>.</p>\n{_CONSOLE}"
             f"{_fill('connect.html', url=url)}"
             f"<h2>Tools</h2>\n<dl>{''.join(entries)}</dl>"
         )

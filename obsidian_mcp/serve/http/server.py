@@ -74,6 +74,27 @@ def application(
     other = next((contract for contract in contracts if contract.shares_mcp), None)
     rpc = next(contract.rpc for contract in contracts if contract.rpc is not None)
     mcp = McpEndpoint(dialect=rpc, access=access, services=services, path=("mcp",), other=other)
+    endpoints = [Route(path, mcp) for path in ("/mcp", "/mcp/")]
+    return _mount(mounted, endpoints, services, access, upkeep)
+
+
+def pages_application(app: App, access: AccessControl, pages: Sequence[Dialect]) -> Starlette:
+    """Return a server of pages alone, without MCP and contracts, as an ASGI application.
+
+    The pages ask themselves who comes.
+    """
+    services = Services(app, lambda _principal, _peer: app, access, ())
+    return _mount(pages, (), services, access)
+
+
+def _mount(
+    dialects: Sequence[Dialect],
+    endpoints: Sequence[Route],
+    services: Services,
+    access: AccessControl,
+    upkeep: Upkeep | None = None,
+) -> Starlette:
+    """Return an application with dialects and further endpoints; nothing else is found."""
     not_found = Endpoint(dialect=NotFound(), access=access, services=services)
 
     @asynccontextmanager
@@ -88,8 +109,8 @@ def application(
 
     starlette = Starlette(
         routes=[
-            *(route for dialect in mounted for route in routes(dialect, access, services)),
-            *(Route(path, mcp) for path in ("/mcp", "/mcp/")),
+            *(route for dialect in dialects for route in routes(dialect, access, services)),
+            *endpoints,
             Mount("/", not_found),
         ],
         lifespan=lifespan,

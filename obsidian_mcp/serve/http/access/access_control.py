@@ -91,7 +91,7 @@ class AccessControl:
         """Return whether a path of a dialect is served to everybody."""
         if self.has_sign_in and not dialect.is_open_before_sign_in:
             return False
-        return request.segments in dialect.open_paths
+        return dialect.has_open_path(request.segments)
 
     def client_address(self, peer: str, headers: Mapping[str, str]) -> str:
         """Return where a request came from: the peer, or what a trusted proxy of this machine says.

@@ -72,11 +72,11 @@ class SignIn:
         parts = SignInParts(
             resource, ledger, self._issuer, Programs(ledger, ports.fetch, clock), clock
         )
-        owner = OwnerSide(office, check, ports.list_vaults, ports.list_key_names, scopes)
+        self.owner = OwnerSide(office, check, ports.list_vaults, ports.list_key_names, scopes)
         self.pages: Sequence[Dialect] = (
             SignInDocuments(resource, scopes),
             ProgramPages(parts),
-            AuthorizePages(parts, owner),
+            AuthorizePages(parts, self.owner),
         )
         self.challenge = BearerChallenge(resource.metadata_address, scope_text(scopes))
         self.source = TokenSource(ledger, resource.address, self.challenge, clock)
