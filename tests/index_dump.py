@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from obsidian_mcp.core.index.compression import Decompressor
 from obsidian_mcp.core.index.database import Connection
-from obsidian_mcp.core.index.deflation import Inflater
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.rows import TABLES
-from obsidian_mcp.core.index.stored_note import NoteHead
 from obsidian_mcp.core.index.texts import Texts
+
+
+def has_page_statistics() -> bool:
+    """Return whether the SQLite of this Python counts pages."""
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        return any("DBSTAT" in option for (option,) in connection.execute("PRAGMA compile_options"))
 
 
 def dump(index: Index) -> dict[str, list[tuple[Any, ...]]]:
@@ -39,11 +46,11 @@ def _tables(connection: Connection) -> Iterator[tuple[str, list[tuple[Any, ...]]
 
 
 def _notes(connection: Connection) -> Iterator[tuple[Any, ...]]:
-    """The inflated pieces: what they are deflated with depends on the order of the changes."""
+    """The decompressed pieces: what they are compressed with depends on the order of the changes."""
     (identity,) = connection.execute("SELECT identity FROM state").fetchone()
-    facts = dict(connection.execute("SELECT file, odd FROM notes").fetchall())
+    flags = dict(connection.execute("SELECT file, odd FROM odd_notes").fetchall())
     paths = dict(connection.execute("SELECT id, path FROM files").fetchall())
-    for file, text, data in Texts(Inflater(connection, identity)).read_all():
-        head = NoteHead(data)
+    for file, text, plain in Texts(Decompressor(connection, identity)).read_all():
+        head = plain.read_head()
         parts = (*head.short_fields, head.structure, head.headings, head.list_items)
-        yield (paths[file], facts[file], *parts, text)
+        yield (paths[file], flags.get(file, 0), *parts, text)

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from tests.index_dump import has_page_statistics
+
 NOTES = 300
 
 
@@ -38,11 +40,6 @@ def run(vault: Path, *words: str) -> dict[str, Any]:
     )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
-
-
-def has_page_statistics() -> bool:
-    with sqlite3.connect(":memory:") as connection:
-        return any("DBSTAT" in option for (option,) in connection.execute("PRAGMA compile_options"))
 
 
 def test_an_index_says_how_far_it_is_and_what_it_takes(vault: Path) -> None:

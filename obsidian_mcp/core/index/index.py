@@ -22,11 +22,12 @@ from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, search_document
 from .columns import IN_LIST, to_path, to_stored_path
+from .compression import Compressor, add_dictionary, choose_dictionary
 from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
-from .deflation import Deflater, add_dictionary, choose_dictionary
 from .facts import PARSE_SECONDS, Facts
 from .interned import INTERNED, drop_unused_names
-from .row_writer import DeflatedRecord, Record, RowWriter, Stat, disk_column, is_there
+from .piece_rows import read_last_file
+from .row_writer import CompressedRecord, Record, RowWriter, Stat, disk_column, is_there
 from .rows import TABLES
 from .space import measure_space
 from .stored_note import PlainPiece, write_piece
@@ -69,7 +70,7 @@ class Index:
 
     def __init__(self, database: Database) -> None:
         self.database = database
-        self._latest_deflater: Deflater | None = None
+        self._latest_compressor: Compressor | None = None
 
     def close(self) -> None:
         self.database.close()
@@ -199,7 +200,7 @@ class Index:
         stat: Stat | None,
         patience: float,
     ) -> list[FileEntry]:
-        deflated_records = self._deflate(latest.values(), patience)  # before others have to wait
+        compressed_records = self._compress(latest.values(), patience)  # before others have to wait
         with self.database.write_transaction(patience) as connection:
             identity, generation = connection.execute("SELECT * FROM state").fetchone()
             generation += 1
@@ -207,40 +208,40 @@ class Index:
             for path in gone:
                 batch.remove(path, stat)
             refused = [
-                deflated.record.entry
-                for deflated in deflated_records
-                if (stat is not None and not is_there(stat, deflated.record.entry))
-                or not batch.put(deflated)
+                compressed.record.entry
+                for compressed in compressed_records
+                if (stat is not None and not is_there(stat, compressed.record.entry))
+                or not batch.put(compressed)
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
         return refused
 
-    def _deflate(self, records: Iterable[Record], patience: float) -> list[DeflatedRecord]:
+    def _compress(self, records: Iterable[Record], patience: float) -> list[CompressedRecord]:
         """Return records with the pieces that are stored of them."""
         with_facts = [(record, record.stored_facts) for record in records]
         pieces = [write_piece(facts) for _, facts in with_facts if facts is not None]
         if not pieces:
-            return [DeflatedRecord(record, None, None) for record, _ in with_facts]
-        deflate = self._deflater(pieces, patience).deflate
-        deflated = map(deflate, pieces)
+            return [CompressedRecord(record, None, None) for record, _ in with_facts]
+        compressed = map(self._compressor(pieces, patience).compress, pieces)
         return [
-            DeflatedRecord(record, facts, None if facts is None else next(deflated))
+            CompressedRecord(record, facts, None if facts is None else next(compressed))
             for record, facts in with_facts
         ]
 
-    def _deflater(self, pieces: Sequence[PlainPiece], patience: float) -> Deflater:
-        """Return what deflates with the latest dictionary; make one where that is due."""
+    def _compressor(self, pieces: Sequence[PlainPiece], patience: float) -> Compressor:
+        """Return what compresses with the latest dictionary; make one where that is due."""
         with self.database.read_transaction() as connection:
-            dictionary = choose_dictionary(connection, len(pieces))
+            dictionary = choose_dictionary(connection, len(pieces), read_last_file(connection))
         if dictionary is None:
             with self.database.write_transaction(patience) as connection:
-                dictionary = choose_dictionary(connection, len(pieces))
+                last_file = read_last_file(connection)
+                dictionary = choose_dictionary(connection, len(pieces), last_file)
                 if dictionary is None:
-                    dictionary = add_dictionary(connection, pieces)
-        if self._latest_deflater is None or self._latest_deflater.dictionary != dictionary:
-            self._latest_deflater = Deflater(dictionary)
-        return self._latest_deflater
+                    dictionary = add_dictionary(connection, pieces, last_file)
+        if self._latest_compressor is None or self._latest_compressor.dictionary != dictionary:
+            self._latest_compressor = Compressor(dictionary)
+        return self._latest_compressor
 
     def merge(self) -> bool:
         """Take a short step towards a full-text index of one segment; return whether more are to

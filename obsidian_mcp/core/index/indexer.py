@@ -21,6 +21,7 @@ from .pending_files import ATTEMPTS, BATCH_FILES, FIRST_FILES, FRESH_FILES, Pend
 from .pending_scan import PendingScan
 from .row_writer import Stat
 from .rows import Rows, Stamp
+from .text_cache import TextCache
 
 WRITE_WAIT_SECONDS = 0.1
 """A question waits this long for other writers; then the rows answer as they are."""
@@ -51,6 +52,7 @@ class Indexer(PendingFiles):
     ) -> None:
         super().__init__(index, entries, read, stat)
         self.scan = PendingScan(self)
+        self._text_cache = TextCache()
         self.resting: Observers[None] = Observers()
         """Told when nobody has asked for a while: they give back what they keep in memory."""
         self.is_at_rest = False
@@ -112,7 +114,7 @@ class Indexer(PendingFiles):
                 stamp = Stamp(
                     *connection.execute("SELECT identity, generation FROM state").fetchone()
                 )
-                return question(Rows(connection, stamp))
+                return question(Rows(connection, stamp, self._text_cache))
             self.freshen()
         raise StorageFailed("The index could not be read. Try again in a moment.")
 
@@ -120,6 +122,7 @@ class Indexer(PendingFiles):
         """Give back the memory that only makes the next question quicker (INDEX-58)."""
         self.is_at_rest = True
         self.resting.notify(None)
+        self._text_cache.forget()
         self.index.database.release_memory()
 
     def freshen(self) -> Freshness:

@@ -17,10 +17,11 @@ from obsidian_mcp.errors import AppError
 
 from . import search_document
 from .columns import IN_LIST, to_stored_path
+from .compression import CompressedPiece, Decompressor
 from .database import Connection
-from .deflation import Deflated, Inflater
 from .facts import Facts
 from .interned import INTERNED
+from .piece_rows import replace_flags, replace_pieces
 from .rows import TABLES
 from .schema import COLUMNS, INSERT
 from .texts import Texts
@@ -53,12 +54,12 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DeflatedRecord:
+class CompressedRecord:
     """A record with the piece that is stored of it."""
 
     record: Record
     facts: Facts | None
-    piece: Deflated | None
+    piece: CompressedPiece | None
     """None where there are no facts."""
 
 
@@ -77,12 +78,12 @@ class RowWriter:
         self._stale: list[int] = []
         """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
-        self._pieces: list[tuple[int, int, int, int, bytes]] = []
+        self._pieces: dict[int, CompressedPiece] = {}
         self._contents: dict[int, search_document.SearchContent] = {}
 
-    def put(self, deflated: DeflatedRecord) -> bool:
+    def put(self, compressed: CompressedRecord) -> bool:
         """Store a record; return False when it lacks facts that the index does not have either."""
-        record, facts_, piece = deflated.record, deflated.facts, deflated.piece
+        record, facts_, piece = compressed.record, compressed.facts, compressed.piece
         entry = record.entry
         stat = (disk_column(entry), entry.size, entry.mtime_ns)
         earlier = self._connection.execute(
@@ -114,7 +115,7 @@ class RowWriter:
             ).lastrowid
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
-        self._pieces.append((file, facts_.content.odd, *piece))
+        self._pieces[file] = piece
         self._contents[file] = facts_.content
         return True
 
@@ -141,11 +142,11 @@ class RowWriter:
                 stored = list(interned.store_names(self._connection, rows))
                 replace_rows(self._connection, interned.rows, self._stale, stored)
         connection = self._connection
-        texts = Texts(Inflater(connection, self._identity))
+        texts = Texts(Decompressor(connection, self._identity))
         old_fields = list(texts.read_indexed_fields(self._stale))
-        gone = set(self._stale) - self._contents.keys()
-        connection.executemany("DELETE FROM notes WHERE file = ?", ((file,) for file in gone))
-        connection.executemany("REPLACE INTO notes VALUES (?, ?, ?, ?, ?)", self._pieces)
+        replace_pieces(connection, self._stale, self._pieces)
+        flags = {file: content.odd for file, content in self._contents.items()}
+        replace_flags(connection, self._stale, flags)
         search_document.write(connection, old_fields, self._contents)
         return bool(self._stale or self._contents)
 

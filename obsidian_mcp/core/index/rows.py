@@ -19,8 +19,8 @@ from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .columns import IN_LIST, to_path, to_stored_path
+from .compression import Decompressor
 from .database import Connection
-from .deflation import Inflater
 from .facts import (
     AliasFact,
     Facts,
@@ -35,6 +35,7 @@ from .file_sets import FileSets
 from .full_text import FullText
 from .interned import PROPERTIES as PROPERTY_NAMES
 from .link_rows import LinkRows
+from .text_cache import TextCache
 from .texts import Texts
 
 TABLES: Mapping[str, type[NamedTuple]] = {
@@ -81,6 +82,7 @@ class Rows(NamedTuple):
 
     connection: Connection
     stamp: Stamp
+    text_cache: TextCache
 
     @property
     def full_text(self) -> FullText:
@@ -90,7 +92,8 @@ class Rows(NamedTuple):
     @property
     def texts(self) -> Texts:
         """The texts of files in this view."""
-        return Texts(Inflater(self.connection, self.stamp.identity))
+        cached = self.text_cache.open(self.connection, *self.stamp)
+        return Texts(Decompressor(self.connection, self.stamp.identity), cached)
 
     @property
     def file_sets(self) -> FileSets:

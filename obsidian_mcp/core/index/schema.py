@@ -7,7 +7,7 @@ import zlib
 from obsidian_mcp import __version__
 from obsidian_mcp.core.text import analysis
 
-from . import deflation, facts, link_rows, search_document
+from . import compression, facts, link_rows, piece_rows, search_document
 from .interned import INTERNED
 from .rows import TABLES
 
@@ -30,7 +30,8 @@ SCHEMA = (
     # else every change would cost a scan of all files
     "CREATE INDEX files_by_change ON files (changed)",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
-    *deflation.SCHEMA,
+    *compression.SCHEMA,
+    *piece_rows.SCHEMA,
     "CREATE INDEX tasks_by_day ON tasks (last_day, first_day, mark) WHERE last_day > ''",
     "CREATE INDEX tasks_linked ON tasks (file) WHERE linked",
     # every search asks which files have such a field; the condition is that of `with_task_fields`

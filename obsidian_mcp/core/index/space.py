@@ -9,6 +9,7 @@ from .database import Connection
 
 _KINDS = {
     "notes": "texts",
+    "odd": "texts",
     "dictionaries": "texts",
     "search": "words",
     "words": "words",

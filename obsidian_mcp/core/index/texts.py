@@ -5,17 +5,21 @@ Where they lie is known here alone.
 
 from __future__ import annotations
 
-import json
+from array import array
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import NamedTuple
 
 from . import search_document
-from .columns import IN_LIST, to_stored_path
+from .columns import to_stored_path
+from .compression import Decompressor
 from .database import Connection
-from .deflation import Inflater
 from .facts import HeadingFact
+from .piece_rows import StoredPiece, find_flagged, read_last_file, read_pieces
 from .stored_note import NoteHead
+from .text_cache import CachedTexts, PlainText
 
 
 class SearchedText(NamedTuple):
@@ -23,8 +27,8 @@ class SearchedText(NamedTuple):
 
     file: int
     text: str
-    head: bytes
-    """Read by `NoteHead`; few passes need it."""
+    plain: PlainText
+    """The text as it is stored, with its head, which few passes need."""
 
 
 class SearchedFields(NamedTuple):
@@ -56,88 +60,91 @@ class NoteText(NamedTuple):
 class Texts:
     """The texts of files in one consistent view, by the numbers of their rows.
 
-    To inflate a text takes about 10 µs.
+    To decompress a text takes 8 to 17 µs.
     """
 
-    inflater: Inflater
+    decompressor: Decompressor
+    cached: CachedTexts = field(default_factory=lambda: CachedTexts("", 0))
+    """What an earlier search has decompressed in this view."""
 
     @property
     def _connection(self) -> Connection:
-        return self.inflater.connection
+        return self.decompressor.connection
 
     def read_text(self, path: str) -> str | None:
         """Return the text of a file in which searches look; None where it has no rows."""
-        sql = f"SELECT {_PIECE} FROM notes JOIN files ON files.id = file WHERE path = ?"
-        row = self._connection.execute(sql, (to_stored_path(path),)).fetchone()
-        return None if row is None else self._inflate(*row)[1]
+        text = self._read_at(path)
+        return None if text is None else text.decode_text()
 
-    def read_all(self, files: Collection[int] | None = None) -> Iterator[SearchedText]:
-        """Yield the texts of some files, or of all, in no order."""
-        sql, values = f"SELECT file, {_PIECE} FROM notes", list[str]()
-        if files is not None:
-            sql, values = f"{sql} WHERE file {IN_LIST}", [json.dumps(list(files))]
-        inflate = self.inflater.inflate
-        for file, dictionary, head, content in self._connection.execute(sql, values):
-            data = inflate(dictionary, content)
-            yield SearchedText(file, data[head:].decode(), data[:head])
+    def read_all(self) -> Iterator[SearchedText]:
+        """Yield the texts of all files, in no order."""
+        for piece in read_pieces(self._connection):
+            yield _to_searched(piece.file, self._decompress(piece))
+
+    def read_searched(self, files: AbstractSet[int]) -> Iterator[SearchedText]:
+        """Yield the texts of some files, in no order, and keep them for the next search."""
+        cached = self.cached.texts
+        missing = files - cached.keys()
+        for file in files:
+            if (text := cached.get(file)) is not None and file not in missing:
+                yield _to_searched(file, text)
+        if not missing:
+            return
+        # of more, a pass over all rows is quicker
+        is_part = len(missing) * 4 <= read_last_file(self._connection) * 3
+        for piece in read_pieces(self._connection, missing if is_part else None):
+            if piece.file in missing:
+                text = self._decompress(piece)
+                self.cached.add(piece.file, text)
+                yield _to_searched(piece.file, text)
 
     def read_newest_first(self) -> Iterator[tuple[int, str]]:
         """Yield file number and text of every file, the one changed last first."""
-        sql = (
-            f"SELECT file, {_PIECE} FROM files JOIN notes ON file = id ORDER BY mtime_ns DESC, path"
-        )
-        for file, *piece in self._connection.execute(sql):
-            yield file, self._inflate(*piece)[1]
+        sql = "SELECT id FROM files ORDER BY mtime_ns DESC, path"
+        for (file,) in self._connection.execute(sql):
+            for number, text in self._read([file]):
+                yield number, text.decode_text()
 
     def read_fields(self, files: Iterable[int]) -> Iterator[SearchedFields]:
         """Yield the fields of some files."""
-        sql = f"SELECT file, odd & ?, {_PIECE} FROM notes WHERE file {IN_LIST}"
-        values = (search_document.TRUNCATED, json.dumps(list(files)))
-        rows = self._connection.execute(sql, values)
-        inflate = self.inflater.inflate
-        for file, is_truncated, dictionary, head, content in rows:
-            data = inflate(dictionary, content)
-            _, *fields = NoteHead(data[:head]).short_fields
-            yield SearchedFields._make((file, is_truncated, *fields, data[head:].decode()))
+        numbers = list(files)
+        truncated = find_flagged(self._connection, search_document.TRUNCATED, numbers)
+        for file, text in self._read(numbers):
+            _, *fields = text.read_head().short_fields
+            yield SearchedFields._make((file, file in truncated, *fields, text.decode_text()))
 
     def read_indexed_fields(
         self, files: Iterable[int]
     ) -> Iterator[tuple[int, search_document.IndexedFields]]:
         """Yield what the full-text index has of some files."""
-        sql = f"SELECT file, {_PIECE} FROM notes WHERE file {IN_LIST}"
-        for file, *piece in self._connection.execute(sql, (json.dumps(list(files)),)):
-            head, text = self._inflate(*piece)
-            yield file, search_document.IndexedFields(text, head.short_fields)
+        for file, text in self._read(list(files)):
+            short_fields = text.read_head().short_fields
+            yield file, search_document.IndexedFields(text.decode_text(), short_fields)
 
-    def read_structure(self, file: int) -> str:
-        """Return the packed structure of a text.
+    def read_structure(self, file: int) -> array[int]:
+        """Return the numbers of the structure of a text.
 
-        Empty where it is not known, as of a text that is cut.
+        None where it is not known, as of a text that is cut.
         """
-        sql = f"SELECT {_PIECE} FROM notes WHERE file = ? AND NOT odd & ?"
-        row = self._connection.execute(sql, (file, search_document.TRUNCATED)).fetchone()
-        return self._inflate(*row)[0].structure if row else ""
+        if not find_flagged(self._connection, search_document.TRUNCATED, [file]):
+            for _, text in self._read([file]):
+                return text.structure
+        return array("I")
 
     def read_note(self, path: str) -> NoteText | None:
         """Return the text of a note as it is embedded; None where it has no rows."""
-        sql = (
-            f"SELECT digest, {_PIECE} FROM files JOIN notes ON file = id WHERE path = ? "
-            "AND digest NOTNULL"
-        )
+        sql = "SELECT digest FROM files WHERE path = ? AND digest NOTNULL"
         row = self._connection.execute(sql, (to_stored_path(path),)).fetchone()
-        if row is None:
+        text = None if row is None else self._read_at(path)
+        if text is None:
             return None
-        digest, *piece = row
-        head, text = self._inflate(*piece)
-        headings = [(heading.start, heading.text) for heading in head.headings if heading.level]
-        return NoteText(digest, text, headings)
+        found_headings = text.read_head().headings
+        headings = [(heading.start, heading.text) for heading in found_headings if heading.level]
+        return NoteText(row[0], text.decode_text(), headings)
 
-    def find_flagged(self, bits: int) -> Iterator[int]:
-        """Yield the files that have one of some bits of `search_document`."""
-        rows = self._connection.execute(
-            "SELECT file FROM notes WHERE odd != 0 AND odd & ?", (bits,)
-        )
-        return (file for (file,) in rows)
+    def find_flagged(self, bits: int) -> set[int]:
+        """Return the files that have one of some bits of `search_document`."""
+        return find_flagged(self._connection, bits)
 
     def read_headings(self, files: Iterable[int]) -> Iterator[tuple[int, HeadingFact]]:
         """Yield the headings of some files with the file, in their order."""
@@ -147,27 +154,56 @@ class Texts:
 
     def read_heads(self, files: Iterable[int]) -> list[tuple[int, NoteHead]]:
         """Return the heads of some files with the file, in the order of their numbers."""
-        sql = f"SELECT file, {_PIECE} FROM notes WHERE file {IN_LIST} ORDER BY file"
-        rows = self._connection.execute(sql, (json.dumps(list(files)),))
-        inflate = self.inflater.inflate
-        return [
-            (file, NoteHead(inflate(dictionary, content, head)))
-            for file, dictionary, head, content in rows
-        ]
+        heads: dict[int, NoteHead] = {}
+        missing = []
+        for file in sorted(set(files)):
+            if (text := self.cached.get(file)) is None:
+                missing.append(file)
+            else:
+                heads[file] = text.read_head()
+        if not missing:
+            return list(heads.items())
+        decompress = self.decompressor.decompress
+        for file, dictionary, head, content in read_pieces(self._connection, missing):
+            heads[file] = NoteHead(decompress(dictionary, content, head))
+        return sorted(heads.items(), key=itemgetter(0))
 
     def read_list_items(self, path: str) -> tuple[int, NoteHead, str] | None:
         """Return the number of a file, its head and its text; None where it has no list items."""
-        sql = f"SELECT file, {_PIECE} FROM notes JOIN files ON files.id = file WHERE path = ?"
+        file = self._find_number(path)
+        for number, text in self._read([] if file is None else [file]):
+            if (head := text.read_head()).list_items:
+                return number, head, text.decode_text()
+        return None
+
+    def _read_at(self, path: str) -> PlainText | None:
+        file = self._find_number(path)
+        return None if file is None else next((text for _, text in self._read([file])), None)
+
+    def _find_number(self, path: str) -> int | None:
+        sql = "SELECT id FROM files WHERE path = ?"
         row = self._connection.execute(sql, (to_stored_path(path),)).fetchone()
-        if row is None:
-            return None
-        file, *piece = row
-        head, text = self._inflate(*piece)
-        return (file, head, text) if head.list_items else None
+        return None if row is None else int(row[0])
 
-    def _inflate(self, dictionary: int, head: int, content: bytes) -> tuple[NoteHead, str]:
-        data = self.inflater.inflate(dictionary, content)
-        return NoteHead(data[:head]), data[head:].decode()
+    def _read(self, files: Collection[int]) -> Iterator[tuple[int, PlainText]]:
+        """Yield some files with their texts, and keep these for a while."""
+        missing = []
+        for file in files:
+            if (text := self.cached.get(file)) is None:
+                missing.append(file)
+            else:
+                yield file, text
+        if not missing:
+            return
+        for piece in read_pieces(self._connection, missing):
+            text = self._decompress(piece)
+            self.cached.add_recent(piece.file, text)
+            yield piece.file, text
+
+    def _decompress(self, piece: StoredPiece) -> PlainText:
+        data = self.decompressor.decompress(piece.dictionary, piece.content)
+        return PlainText(data, piece.head)
 
 
-_PIECE = "dictionary, head, content"
+def _to_searched(file: int, text: PlainText) -> SearchedText:
+    return SearchedText(file, text.decode_text(), text)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,7 +37,7 @@ _BLOCKS, _HEADINGS, _TASKS = range(3)
 """The kinds of parts that have columns of their own."""
 _OPEN = ord(" ")
 """Mark of a task that is open."""
-_ROOT_START, _ROOT_LEVEL = [0], [7]
+_ROOT_START, _ROOT_LEVEL = array("I", [0]), array("I", [7])
 """Start and level of the text before the first heading: below every level of a heading (1 to 6)."""
 
 FindFirst = Callable[[str, int, int], int]
@@ -56,36 +57,63 @@ class Structure:
     """Where the parts of one text are, in code points.
 
     The index stores it beside the text.
-
-    The numbers are the length of the text, the counts of blocks, headings and tasks, and then,
-    column after column, the starts and gaps of blocks, the starts and levels of headings, and the
-    starts, gaps and marks of tasks, as `packed_numbers` has steps and gaps.
     """
 
-    __slots__ = ("_numbers", "_parts", "packed")
+    __slots__ = ("_parts", "numbers")
 
-    def __init__(self, packed: str) -> None:
-        """`packed` is the attribute of this name of an earlier structure."""
-        self.packed = packed
-        self._numbers = unpack_numbers(packed)
+    def __init__(self, numbers: array[int]) -> None:
+        """`numbers` is the attribute of this name of an earlier structure."""
+        self.numbers = numbers
+        """The length of the text, the counts of blocks, headings and tasks, and then the columns:
+        starts and ends of blocks, starts and levels of headings, starts, ends and marks of
+        tasks."""
         self._parts: dict[PartScope, Parts] = {}
 
-    def _column(self, kind: int, n: int, count: int = 1) -> list[int]:
-        """Return column `n` of one kind of parts, and those that follow, `count` together.
+    @property
+    def packed(self) -> str:
+        """The structure as characters, which take less: steps and gaps as `packed_numbers` has
+        them."""
+        columns = (
+            to_gaps(self._list_spans(_BLOCKS)),
+            to_steps(self._column(_HEADINGS, 0)),
+            self._column(_HEADINGS, 1),
+            to_gaps(self._list_spans(_TASKS)),
+            self._column(_TASKS, 2),
+        )
+        return pack_numbers(chain(self.numbers[:_LENGTH_AND_COUNTS], *columns))
 
-        Kind 0 has the starts (0) and gaps (1) of top-level blocks and of list items, without the
+    @staticmethod
+    def unpack(packed: str) -> array[int]:
+        """Return the numbers of a packed structure."""
+        numbers = unpack_numbers(packed)
+        _, blocks, headings, tasks = numbers[:_LENGTH_AND_COUNTS]
+        levels = _LENGTH_AND_COUNTS + 2 * blocks + headings
+        first_task, marks = levels + headings, levels + headings + 2 * tasks
+        unpacked = array("I", numbers[:_LENGTH_AND_COUNTS])
+        for column in from_gaps(numbers[_LENGTH_AND_COUNTS : levels - headings]):
+            unpacked.extend(column)
+        unpacked.extend(from_steps(numbers[levels - headings : levels]))
+        unpacked.extend(numbers[levels:first_task])
+        for column in from_gaps(numbers[first_task:marks]):
+            unpacked.extend(column)
+        unpacked.extend(numbers[marks:])
+        return unpacked
+
+    def _column(self, kind: int, n: int) -> array[int]:
+        """Return column `n` of one kind of parts.
+
+        Kind 0 has the starts (0) and ends (1) of top-level blocks and of list items, without the
         items below them (QUERY-41). Kind 1 has the starts (0) and levels (1) of the headings that
-        begin sections. Kind 2 has the starts (0), gaps (1) and marks as code points (2) of task
+        begin sections. Kind 2 has the starts (0), ends (1) and marks as code points (2) of task
         items, without the items below them (QUERY-43).
         """
-        numbers = self._numbers
+        numbers = self.numbers
         size = numbers[kind + 1]
         first = _LENGTH_AND_COUNTS + 2 * sum(numbers[1 : kind + 1]) + n * size
-        return numbers[first : first + count * size]
+        return numbers[first : first + size]
 
-    def _spans(self, kind: int) -> tuple[list[int], list[int]]:
-        """Return the starts and ends of blocks or tasks."""
-        return from_gaps(self._column(kind, 0, count=2))
+    def _list_spans(self, kind: int) -> list[tuple[int, int]]:
+        return list(zip(self._column(kind, 0), self._column(kind, 1), strict=True))
 
     def parts(self, scope: PartScope) -> Parts:
         """Return the parts of one kind (QUERY-41 to QUERY-43)."""
@@ -99,32 +127,32 @@ class Structure:
     def _edges(self, scope: PartScope) -> Sequence[Sequence[int]]:
         match scope:
             case "block":
-                return self._spans(_BLOCKS)
+                return self._column(_BLOCKS, 0), self._column(_BLOCKS, 1)
             case "section":
                 return self._sections()
             case "section-tree":
                 return self._section_trees()
-        edges = self._spans(_TASKS)
+        edges = self._column(_TASKS, 0), self._column(_TASKS, 1)
         if scope == "task":
             return edges
         chosen = [(mark == _OPEN) == (scope == "task-todo") for mark in self._column(_TASKS, 2)]
         return [list(compress(column, chosen)) for column in edges]
 
-    def _sections(self) -> tuple[list[int], list[int]]:
+    def _sections(self) -> tuple[array[int], array[int]]:
         """Return the starts and ends of the sections, each from a heading to the next one.
 
         See QUERY-42.
         """
-        starts = from_steps(self._column(_HEADINGS, 0))
+        starts = self._column(_HEADINGS, 0)
         if not starts or starts[0]:
             # an empty text is one empty section, as it is one empty line
             starts = _ROOT_START + starts
         ends = starts[1:]
         if starts:
-            ends.append(self._numbers[0])
+            ends.append(self.numbers[0])
         return starts, ends
 
-    def _section_trees(self) -> tuple[list[int], list[int]]:
+    def _section_trees(self) -> tuple[array[int], array[int]]:
         """Return the starts and ends of the sections with those below them (QUERY-42).
 
         A section ends at the next heading that is not below its own.
@@ -138,7 +166,7 @@ class Structure:
         for n in range(len(starts) - 1, -1, -1):
             while open_headings and open_headings[-1][0] > levels[n]:
                 open_headings.pop()
-            ends[n] = open_headings[-1][1] if open_headings else self._numbers[0]
+            ends[n] = open_headings[-1][1] if open_headings else self.numbers[0]
             open_headings.append((levels[n], starts[n]))
         return starts, ends
 
@@ -148,21 +176,23 @@ def structure_of(note: Note) -> Structure:
     blocks, headings, tasks = _blocks(note), note.outline, list(note.tasks)
     counts = len(note.body), len(blocks), len(headings), len(tasks)
     columns = (
-        to_gaps(blocks),
-        to_steps(heading.span.start for heading in headings),
+        [span.start for span in blocks],
+        [span.end for span in blocks],
+        [heading.span.start for heading in headings],
         [heading.level for heading in headings],
-        to_gaps([item.span for item in tasks]),
+        [item.span.start for item in tasks],
+        [item.span.end for item in tasks],
         [ord(item.mark or " ") for item in tasks],
     )
-    return Structure(pack_numbers(chain(counts, *columns)))
+    return Structure(array("I", chain(counts, *columns)))
 
 
 def structure_of_pages(starts: Sequence[int], length: int) -> Structure:
     """Return the structure of a text of pages, each of which is one block and one section."""
     ends = [*starts[1:], length] if starts else []
     count = len(starts)
-    columns = to_gaps(list(zip(starts, ends, strict=True))), to_steps(starts), [1] * count
-    return Structure(pack_numbers(chain((length, count, count, 0), *columns)))
+    counts = length, count, count, 0
+    return Structure(array("I", chain(counts, starts, ends, starts, [1] * count)))
 
 
 def _blocks(note: Note) -> list[Span]:

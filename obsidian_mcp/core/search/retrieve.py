@@ -57,11 +57,8 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
         flagged_files(snapshot, search_document.TRUNCATED),
         set(),
     )
-    # of more, a pass over all texts is quicker
-    is_part = len(files) * 4 <= len(snapshot.table.paths) * 3
-    texts = snapshot.rows.texts.read_all(files if is_part else None)
-    rows = (row for row in texts if row.file in files)
-    for count, (number, text, head) in enumerate(rows, 1):
+    rows = snapshot.rows.texts.read_searched(files)
+    for count, (number, text, plain) in enumerate(rows, 1):
         if not count % REPORTED_TEXTS:
             report_progress(count, len(files), "Searching")
             if not may_go_on():
@@ -71,7 +68,9 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
                 )
                 break
         if number in truncated:
-            text, head = whole_text(snapshot, number), b""
-        if matcher.matches(StoredDocument(snapshot, number, text, head)):
+            document = StoredDocument(snapshot, number, whole_text(snapshot, number))
+        else:
+            document = StoredDocument(snapshot, number, text, plain)
+        if matcher.matches(document):
             matching.add(number)
     return matching

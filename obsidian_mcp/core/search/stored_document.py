@@ -9,7 +9,7 @@ from functools import cached_property, partial
 
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.index import search_document
-from obsidian_mcp.core.index.stored_note import NoteHead
+from obsidian_mcp.core.index.text_cache import PlainText
 from obsidian_mcp.core.query.document import Document, DocumentKind, Structure
 from obsidian_mcp.core.text.text import Span, Text
 from obsidian_mcp.errors import AppError
@@ -43,24 +43,24 @@ class StoredDocument(Document):
     """A document from the rows of the index; what the query needs is read when it is needed."""
 
     def __init__(
-        self, snapshot: Snapshot, number: int, text: str, head: bytes | None = None
+        self, snapshot: Snapshot, number: int, text: str, plain: PlainText | None = None
     ) -> None:
-        """`head` is that of the stored text; empty if it is of no use, None if it was not read."""
+        """`plain` is the text as it is stored; None where it was not read or is cut."""
         path = snapshot.table.paths[number]
         kind: DocumentKind = "canvas" if number in snapshot.table.canvases else "note"
         super().__init__(path if path.isascii() else normal_form(path), text, kind)
         self.number = number
         self._snapshot = snapshot
-        self._head = head
+        self._plain = plain
         self._rows = partial(snapshot.rows.rows_of_file, number)
 
     @cached_property
     def structure(self) -> Structure:
-        if self._head is None:
-            packed = self._snapshot.rows.texts.read_structure(self.number)
+        if self._plain is not None:
+            numbers = self._plain.structure
         else:
-            packed = NoteHead(self._head).structure if self._head else ""
-        return Structure(packed) if packed else super().structure
+            numbers = self._snapshot.rows.texts.read_structure(self.number)
+        return Structure(numbers) if numbers else super().structure
 
     @cached_property
     def tags(self) -> Sequence[str]:

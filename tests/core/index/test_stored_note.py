@@ -1,8 +1,11 @@
-"""What the index stores of a file in one deflated piece (specs/index.md, INDEX-08, INDEX-52)."""
+"""What the index stores of a file in one compressed piece (specs/index.md, INDEX-08, INDEX-52)."""
 
 from __future__ import annotations
 
+import random
 from functools import partial
+from itertools import accumulate
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,7 +13,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.dataview.note_data import read_note_items
 from obsidian_mcp.core.graph.indexed_notes import read_stored_items
-from obsidian_mcp.core.index.deflation import GROWTH, SAMPLES
+from obsidian_mcp.core.index.compression import GROWTH, SAMPLES
 from obsidian_mcp.core.index.extract import read_facts
 from obsidian_mcp.core.index.facts import Facts, HeadingFact
 from obsidian_mcp.core.index.rows import Rows
@@ -20,6 +23,8 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 from tests.examples import examples
+from tests.generate import note, words
+from tests.index_dump import has_page_statistics
 
 LINES = [
     "- item\n", "  - below [[Note|shown]] #tag\n", "1. first [key:: value]\n", "> - quoted\n", "    goes on\n", "\n",
@@ -66,7 +71,7 @@ def test_places_far_into_a_note_are_kept(place: int) -> None:
     assert (head.headings, head.list_items) == (facts.headings, facts.list_items)
 
 
-def test_a_vault_that_has_grown_gets_a_dictionary_of_its_notes_and_reads_what_was_deflated_before() -> None:
+def test_a_vault_that_has_grown_gets_a_dictionary_of_its_notes_and_reads_what_was_compressed_before() -> None:
     """INDEX-52"""
     count = SAMPLES * GROWTH + 1
     with MemoryVault({"first.md": "alone, with little to say"}) as vault:
@@ -88,7 +93,7 @@ def test_a_vault_that_has_grown_gets_a_dictionary_of_its_notes_and_reads_what_wa
     ["UPDATE notes SET content = x'ffffffff'", "UPDATE notes SET content = x''", "DELETE FROM dictionaries"],
     ids=["other bytes", "cut", "no dictionary"],
 )
-def test_a_piece_that_cannot_be_inflated_is_made_anew(damage: str) -> None:
+def test_a_piece_that_cannot_be_decompressed_is_made_anew(damage: str) -> None:
     """INDEX-12: the index is damaged."""
     with MemoryVault({"a.md": "some words"}) as vault:
         vault.indexer.complete()
@@ -96,3 +101,71 @@ def test_a_piece_that_cannot_be_inflated_is_made_anew(damage: str) -> None:
             connection.execute(damage)
             connection.execute("UPDATE state SET identity = hex(randomblob(8))")  # by it dictionaries are kept
         assert vault.indexer.query(lambda rows: rows.text(VaultPath("a.md"))) == "some words"
+
+
+def test_a_search_reads_what_a_note_says_now_although_it_kept_what_it_said_before() -> None:
+    """INDEX-60: an earlier view goes on with the earlier texts."""
+    with MemoryVault({"a.md": "first", "b.md": "stays"}) as vault:
+        vault.indexer.complete()
+        for expected in ({"first", "stays"}, {"first", "stays"}):
+            assert vault.indexer.query(read_searched_texts) == expected
+        vault.write("a.md", "second")
+        vault.look()
+        vault.indexer.complete()
+        assert vault.indexer.query(read_searched_texts) == {"second", "stays"}
+        assert vault.indexer.query(lambda rows: rows.text(VaultPath("a.md"))) == "second"
+
+
+def test_kept_texts_need_no_row_until_nobody_asks_for_a_while() -> None:
+    """INDEX-58, INDEX-60"""
+    with MemoryVault({f"{n}.md": f"text {n}" for n in range(3)}) as vault:
+        vault.indexer.complete()
+        assert len(vault.indexer.query(read_searched_texts)) == 3
+        with vault.index.database.write_transaction() as connection:
+            connection.execute("DELETE FROM notes")
+        assert len(vault.indexer.query(read_searched_texts)) == 3
+        vault.indexer.go_to_rest()
+        assert not vault.indexer.query(read_searched_texts)
+
+
+def test_texts_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """INDEX-60"""
+    monkeypatch.setattr("obsidian_mcp.core.index.text_cache.CACHE_BYTES", 5_000)
+    with MemoryVault({f"{n}.md": f"text {n}" for n in range(30)}) as vault:
+        vault.indexer.complete()
+        assert len(vault.indexer.query(read_searched_texts)) == 30
+        with vault.index.database.write_transaction() as connection:
+            connection.execute("DELETE FROM notes")
+        assert 0 < len(vault.indexer.query(read_searched_texts)) < 10
+
+
+def read_searched_texts(rows: Rows) -> set[str]:
+    files = frozenset(rows.paths())
+    return {text for _, text, _ in rows.texts.read_searched(files)}
+
+
+@pytest.mark.skipif(not has_page_statistics(), reason="this SQLite counts no pages")
+def test_the_pages_of_texts_are_full_after_a_build(tmp_path: Path) -> None:
+    """INDEX-59"""
+    vocabulary = words()
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
+    texts = {f"{n}.md": note(n, 150, vocabulary, weights) for n in range(150)}
+    with MemoryVault(texts, tmp_path / "v.db") as vault:
+        vault.indexer.complete()
+        with vault.index.database.read_transaction() as connection:
+            sql = "SELECT sum(unused), sum(pgsize) FROM dbstat WHERE name = 'notes'"
+            unused, size = connection.execute(sql).fetchone()
+    assert unused < 0.15 * size
+
+
+def test_a_text_that_cannot_be_compressed_is_read_whole() -> None:
+    """INDEX-59: its last row holds all that is over."""
+    rng = random.Random(1)
+    text = "".join(chr(rng.randrange(0x4E00, 0x9FFF)) for _ in range(60_000))
+    with MemoryVault({"a.md": text, "b.md": "short"}) as vault:
+        vault.indexer.complete()
+        assert vault.indexer.query(lambda rows: rows.text(VaultPath("a.md"))) == text
+        vault.write("a.md", "short, too")
+        vault.look()
+        vault.indexer.complete()
+        assert vault.indexer.query(read_searched_texts) == {"short", "short, too"}
