@@ -47,13 +47,14 @@ def list_templates(
     vault: VaultName = "",
 ) -> TemplateList | DocumentAnswer:
     """List templates, or read one."""
+    from obsidian_mcp.core.operations.template_folders import template_folders
     from obsidian_mcp.core.operations.templates import Templates
 
     opened = app.vaults.get(vault)
     templates = Templates(opened)
     if not template:
         return TemplateList(
-            templates.folders,
+            template_folders(opened),
             *first_of([str(entry.path) for entry in templates.list_templates()], MOST_RESULTS),
         )
     template_entry = templates.find(template)
@@ -75,7 +76,7 @@ def insert_template(
     """Put a template into a note: variables filled in, properties merged."""
     if position == "section" and not section:
         raise InvalidArguments(
-            "position section needs section: the heading or ^block.", argument="section"
+            "position section needs `section`: the heading or ^block.", argument="section"
         )
     from obsidian_mcp.core.operations.templates import Templates, insert_template
 

@@ -47,7 +47,9 @@ def loaded(folder: Path, *words: str, says: str = "fox", **environment: str) -> 
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     vault = tmp_path / "vault"
     (vault / ".obsidian").mkdir(parents=True)
-    (vault / "fox.md").write_text("---\ntags: [animal]\n---\nA quick fox.\n", encoding="utf-8", newline="\n")
+    (vault / "fox.md").write_text(
+        "---\ntags: [animal]\n---\nA quick fox.\n\n- [ ] feed it\n", encoding="utf-8", newline="\n"
+    )
     for name in ("CACHE", "STATE"):
         monkeypatch.setenv(f"OBSIDIAN_MCP_{name}", str(tmp_path / name.lower()))
     return vault
@@ -77,6 +79,7 @@ def test_a_search_loads_no_parser_and_no_query_language(folder: Path, query: str
         (("recall", "quick", "fox"), {"obsidian_mcp.core.frontmatter.parser", "obsidian_mcp.tools.registry", "yaml"}),
         (("list",), {"obsidian_mcp.core.operations", "obsidian_mcp.core.index", "yaml"}),
         (("links", "fox"), {"obsidian_mcp.core.operations", "obsidian_mcp.core.search"}),
+        (("tasks",), {"obsidian_mcp.core.operations.templates", "obsidian_mcp.core.note.parser", "yaml"}),
     ],
 )
 def test_a_command_of_a_tool_loads_what_the_tool_needs(

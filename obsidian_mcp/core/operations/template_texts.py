@@ -18,7 +18,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .templates import Templates
+from .template_folders import template_folders
 
 MOST_TEMPLATES = 500
 """Templates whose lines are compared with those of notes."""
@@ -65,7 +65,7 @@ class TemplateTexts:
         """The beginnings of the paths below the folders of templates of the app, Templater and
         QuickAdd, as they compare."""
         quick_add = self._vault.periodic.settings.quick_add.folders
-        folders = [*Templates(self._vault).folders, *(folder.strip("/ ") for folder in quick_add)]
+        folders = [*template_folders(self._vault), *(folder.strip("/ ") for folder in quick_add)]
         return tuple(f"{name_key(folder)}/" for folder in folders if folder)
 
     def has(self, path: str) -> bool:

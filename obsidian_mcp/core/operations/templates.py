@@ -11,7 +11,6 @@ from datetime import date, datetime
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.frontmatter.edits import merge_properties
@@ -31,6 +30,8 @@ from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.text.typed_text import typed_key
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key
 from obsidian_mcp.errors import AppError, NoteNotFound, TemplateFailed
+
+from .template_folders import template_folders
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
@@ -60,24 +61,9 @@ class Templates:
         self._now = datetime.combine(day, now.time()) if day else now
         self._settings = vault.periodic.settings
 
-    @property
-    def folders(self) -> list[str]:
-        """The folders of templates that the settings name and the policy shows."""
-        templater = self._settings.templater
-        named = [self._settings.templates.folder, templater.folder if templater else ""]
-        folders = dict.fromkeys(folder.strip("/ ") for folder in named if folder.strip("/ "))
-        return [folder for folder in folders if self._is_shown(folder)]
-
-    def _is_shown(self, folder: str) -> bool:
-        """Return whether an answer may name a folder of the settings (POL-18)."""
-        if not self._vault.policy.restricts_reading:
-            return True
-        _, disk = self._vault.folders.spell_folder(VaultPath(normal_form(folder)))
-        return self._vault.folders.folders_below(disk) is not None
-
     def list_templates(self) -> list[FileEntry]:
         """Return the notes below the folders of templates, by path; none where no folder is set."""
-        below = tuple(name_key(folder) + "/" for folder in self.folders)
+        below = tuple(name_key(folder) + "/" for folder in template_folders(self._vault))
         notes_of_vault = (entry for entry in self._vault.entries() if is_note(entry.path))
         return [
             entry for entry in notes_of_vault if below and name_key(entry.path).startswith(below)
@@ -89,7 +75,7 @@ class Templates:
         key = name_key(name.strip().strip("/"))
         key = key if key.endswith(".md") else f"{key}.md"
         templates = self.list_templates()
-        direct = [f"{name_key(folder)}/{key}" for folder in self.folders]
+        direct = [f"{name_key(folder)}/{key}" for folder in template_folders(self._vault)]
         for entry in templates:
             if name_key(entry.path) in direct:
                 return entry
@@ -106,8 +92,8 @@ class Templates:
         named = [str(entry.path) for entry in templates]
         if named:
             advice = f"Templates there are: {name_first(named, SHOWN, write=repr)}."
-        elif self.folders:
-            advice = f"The templates folder {self.folders[0]!r} is empty."
+        elif folders := template_folders(self._vault):
+            advice = f"The templates folder {folders[0]!r} is empty."
         else:
             advice = "No templates folder is set in Obsidian; give the path of a note."
         raise NoteNotFound(
