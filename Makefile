@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 p
   $$p -c 'import sys; raise SystemExit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PY := .venv/bin/python
 
-.PHONY: check test foreign update coverage budgets explore demo views bench bench-find bench-peers bundle wheel clean lock
+.PHONY: check test foreign update coverage budgets explore demo views bench bench-cli bench-find bench-peers bundle wheel clean lock
 
 # before a commit: format, lint, types, import contracts, workflows, and the tests of the core, in about a minute
 check: .venv/.installed
@@ -45,6 +45,10 @@ views:
 # make bench SIZE=300000: what grows with the vault instead, up to so many notes
 bench: .venv/.installed
 	@$(PY) -m benchmarks$(if $(SIZE),.scale $(SIZE)) $(BENCH)
+
+# every command beside the drop-in's for the same work, and beside ripgrep
+bench-cli: .venv/.installed
+	@$(PY) -m benchmarks.commands
 
 # how well searches find what questions are about
 bench-find: .venv/.installed

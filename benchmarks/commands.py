@@ -1,7 +1,7 @@
 """Commands of a script, from the start of a process to its end: beside Python doing nothing, ripgrep, and each other.
 
-`python -m benchmarks.commands FOLDER` measures every command beside the drop-in's for the same work on a vault of 1 500
-notes in FOLDER, and writes commands.md.
+`make bench-cli` measures every command beside the drop-in's for the same work, and beside ripgrep where that can do it,
+on a vault of 1 500 notes, and writes commands.md.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -53,6 +54,17 @@ SAME_WORK = {
     "daily 2026-11-20 text": "daily:append date=2026-11-20 content=text",
 }
 """Our commands, and the drop-in's that do the same; both in the order in which they change the vault."""
+SAME_SEARCH = {
+    "read {note}": ["", "{path}"],
+    "read {note} --view outline": ["^#+ ", "{path}"],
+    "search {word} --match exact --show paths": ["--files-with-matches", "{word}"],
+    "search {word} --match exact": ["--line-number", "{word}"],
+    "list --recursive --limit 10": ["--files"],
+    "links {note}": ["--files-with-matches", r"\[\[{note}"],
+    "tags": ["--only-matching", "--no-filename", r"#[\w/-]+"],
+    "tasks": ["--line-number", r"^\s*[-*+] \[ \]"],
+}
+"""What ripgrep is given to find about the same: lines of text, without a vault's rules for links, tags and tasks."""
 ALONE = ("--help", "search --help", "completion bash", "sea⇥")
 """Commands that open no vault; the last one is a completion."""
 
@@ -91,15 +103,19 @@ def _program() -> list[str]:
 def compare(folder: Path) -> str:
     """Measure every command beside the drop-in's in one run, in turn; return the table."""
     server = prepare_server(folder)
-    note = Path(paths(NOTES)[0]).stem
+    path = paths(NOTES)[0]
+    note = Path(path).stem
     figures: dict[str, list[float]] = {}
     for number in range(ROUNDS + 1):
-        words = {"note": note, "word": RARE, "number": number}
+        words = {"note": note, "path": path, "word": RARE, "number": number}
         commands = {PYTHON: [sys.executable, "-c", "pass"]}
         for mine, theirs in SAME_WORK.items():
             pair = [mine, f"obsidian {theirs}"]
             for name in pair if number % 2 else reversed(pair):
                 commands[name] = [*_program(), *(word.format(**words) for word in name.split())]
+        if ripgrep := shutil.which("rg"):
+            for mine, expression in SAME_SEARCH.items():
+                commands[f"rg {mine}"] = [ripgrep, *(word.format(**words) for word in expression)]
         commands |= {f"obsidian-mcp {alone}": [*_program(), *alone.split()] for alone in ALONE}
         for name, command in commands.items():
             is_completion = name.endswith("⇥")
@@ -111,18 +127,20 @@ def compare(folder: Path) -> str:
     rows = []
     for mine, theirs in SAME_WORK.items():
         ours, other = best[mine], best[f"obsidian {theirs}"]
-        rows.append(f"| `{mine}` | {ours:.0f} | `{theirs}` | {other:.0f} | {ours / other:.2f} |")
+        search = f"{best[f'rg {mine}']:.0f}" if f"rg {mine}" in best else ""
+        rows.append(f"| `{mine}` | {ours:.0f} | `{theirs}` | {other:.0f} | {ours / other:.2f} | {search} |")
     alone = [f"| `{name}` | {best[f'obsidian-mcp {name}']:.0f} |" for name in ALONE]
     return f"""# Commands beside those of the drop-in
 
-Written by `python -m benchmarks.commands FOLDER`: milliseconds of the processor for whole processes on a vault of
+Written by `make bench-cli`: milliseconds of the processor for whole processes on a vault of
 {NOTES} notes, each command in turn with the others, the best of {ROUNDS}. Of a pair each runs first in every other
 round, because the first one also indexes what the commands before have changed. `{PYTHON}` takes {best[PYTHON]:.0f} ms.
 Promised: at most {MOST_RATIO} of the drop-in's for the same work, and at most {MOST_MILLISECONDS} ms for help and
-completion on a machine where Python alone takes 16.
+completion on a machine where Python alone takes 16. The last column is ripgrep looking for about the same in the lines
+of all notes, without an index and without the vault's rules.
 
-| command | ms | drop-in | ms | ratio |
-|---|--:|---|--:|--:|
+| command | ms | drop-in | ms | ratio | ripgrep, ms |
+|---|--:|---|--:|--:|--:|
 {chr(10).join(rows)}
 
 | alone | ms |
@@ -137,7 +155,13 @@ def _seconds(command: Sequence[str], server: Server, environment: Mapping[str, s
 
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(  # noqa: S603  ours
-        command, env={**os.environ, **server.env, **environment}, capture_output=True, check=True, timeout=60
+        command,
+        cwd=server.vault,
+        env={**os.environ, **server.env, **environment},
+        stdin=subprocess.DEVNULL,  # ripgrep searches a pipe in place of the folder
+        capture_output=True,
+        check=False,  # 1 where nothing is found
+        timeout=60,
     )
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
@@ -151,4 +175,5 @@ def prepare_server(folder: Path) -> Server:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("commands.md").write_text(compare(Path(sys.argv[1])), encoding="utf-8", newline="\n")
+    with tempfile.TemporaryDirectory() as folder:
+        Path(__file__).with_name("commands.md").write_text(compare(Path(folder)), encoding="utf-8", newline="\n")

@@ -43,12 +43,9 @@ def _lines(key: str, value: Any) -> Iterator[str]:
 def history(data: AnswerData) -> str:
     """Return the history with commands in the place of tools (CLI-12), and the first files of each
     change: one of 800 files would be a row that nobody can read."""
-    from obsidian_mcp.tools.offer import PREFIX, table
-
     changes = []
     for change in data["changes"]:
-        entry = table().tools.get(PREFIX + change["tool"])
-        command = entry.command if entry and entry.command else change["tool"]
+        command = command_of(change["tool"])
         files = name_first(change["files"], FILES_NAMED)
         changes.append(
             {
@@ -57,6 +54,15 @@ def history(data: AnswerData) -> str:
             }
         )
     return format_answer({**data, "changes": changes})
+
+
+def command_of(tool: str) -> str:
+    """Return the command that calls a tool, which is named as in the journal; its own name where
+    there is none."""
+    from obsidian_mcp.tools.offer import PREFIX, table
+
+    entry = table().tools.get(PREFIX + tool)
+    return entry.command if entry and entry.command else tool
 
 
 # The state of the vault: rules CHECK-04 and CHECK-05

@@ -11,6 +11,8 @@ from functools import cache
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.errors import InvalidArguments
 
+from .subcommand import CommandArgument, Subcommand
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any, Final
@@ -18,104 +20,6 @@ if TYPE_CHECKING:
     from obsidian_mcp.tools.offer import ToolEntry
 
 FOLDER: Final = os.path.dirname(__file__)  # noqa: PTH120  pathlib costs 5 ms
-
-
-class CommandArgument:
-    """An argument of a command: a word in its place, or an option."""
-
-    def __init__(self, name: str, schema: Mapping[str, Any], *, is_checked: bool = True) -> None:
-        self.name: Final = name
-        self.type: Final[str] = schema.get("type", "string")
-        """As in a JSON schema; a list or an object may be given several times, an object as
-        KEY=VALUE."""
-        self.description: Final[str] = schema.get("description", "")
-        self.default: Final[Any] = schema.get("default")
-        self.choices: Final = tuple(map(str, schema.get("enum", ())))
-        self.bounds: Final[tuple[int | None, int | None]] = (
-            schema.get("minimum"),
-            schema.get("maximum"),
-        )
-        self.short: Final[str] = schema.get("short", "")
-        self.shown: Final[str] = schema.get("shown", "")
-        """What stands for the value in the help."""
-        self.completes: Final[str] = schema.get("completes", "")
-        """What the shell completes."""
-        self.is_negatable: Final[bool] = (
-            schema.get("is_negatable", False) or schema.get("default") is True
-        )
-        """Whether the help shows `--no-NAME` beside `--NAME`."""
-        self.is_checked: Final = is_checked
-        """Whether the words are checked here; a tool checks its own arguments."""
-
-    @property
-    def option(self) -> str:
-        return f"--{self.name.replace('_', '-')}"
-
-    @property
-    def is_flag(self) -> bool:
-        return self.type == "boolean"
-
-    @property
-    def is_repeatable(self) -> bool:
-        return self.type in ("array", "object")
-
-    @property
-    def placeholder(self) -> str:
-        if self.shown:
-            return self.shown
-        if self.choices:
-            return f"[{'|'.join(self.choices)}]"
-        return {"integer": "NUMBER", "object": "KEY=VALUE"}.get(self.type, self.name.upper())
-
-
-HELP: Final = CommandArgument(
-    "help", {"type": "boolean", "description": "Show this and exit.", "short": "h"}
-)
-"""An option that every command has."""
-
-
-class Subcommand:
-    """A command: what it takes, what it runs, and what its help says."""
-
-    def __init__(
-        self,
-        name: str,
-        row: Mapping[str, Any],
-        arguments: Mapping[str, CommandArgument],
-        *,
-        places: Sequence[str] = (),
-        required: Sequence[str] = (),
-        tool: str = "",
-    ) -> None:
-        """`row`: of the table of commands."""
-        self.name: Final = name
-        """One word, or two for a command of a group; empty for the program itself."""
-        self.text: Final[str] = row["text"]
-        self.arguments: Final = {**arguments, HELP.name: HELP}
-        self.places: Final[Sequence[str]] = row.get("positional", places)
-        """The arguments that need no option, in their order."""
-        self.required: Final = frozenset(required)
-        self.examples: Final[Sequence[str]] = row.get("examples", ())
-        self.run: Final[str] = row.get("run", "")
-        """The function in this package that runs it, behind its module; empty for a tool's own
-        command."""
-        self.tool: Final = tool
-        """The name of the tool that it calls."""
-
-    @property
-    def usage(self) -> str:
-        """The name of the command with what stands behind it."""
-        words = [self.arguments[name].placeholder for name in self.places]
-        places = [
-            word if name in self.required else f"[{word}]"
-            for name, word in zip(self.places, words, strict=True)
-        ]
-        return " ".join(["obsidian-mcp", *self.name.split(), "[OPTIONS]", *places])
-
-    @property
-    def advice(self) -> str:
-        """The sentence that names its help."""
-        return f" See {' '.join(['obsidian-mcp', *self.name.split(), '--help'])}."
 
 
 class Reading:
@@ -177,9 +81,19 @@ def find(words: Sequence[str]) -> tuple[Subcommand, Sequence[str]]:
     for count in (2, 1):
         if len(words) >= count and (command := get(" ".join(words[:count]))) is not None:
             return command, words[count:]
+    if (listing := listing_command(words)) is not None:
+        return listing, words[1:]
     from . import slips  # words that are right need no advice
 
     raise slips.unknown_command_error(words[0], names(), groups())
+
+
+def listing_command(words: Sequence[str]) -> Subcommand | None:
+    """Return the command that lists what a group is about, where nothing but options stands behind
+    the group's name: `keys --json` is `keys list --json`. None for other words."""
+    if words[0] not in groups() or any(not word.startswith("-") for word in words[1:2]):
+        return None
+    return get(f"{words[0]} list")
 
 
 def get(name: str) -> Subcommand | None:
@@ -362,8 +276,9 @@ def _place_words(command: Subcommand, reading: Reading) -> dict[str, Any]:
     if words:
         twice = [name for name in command.places if name in reading.options]
         if twice:
+            word = command.arguments[twice[0]].placeholder
             raise InvalidArguments(
-                f"Give the {twice[0]} once: as an argument or with --{twice[0]}."
+                f"Give {word} once: as an argument or with {command.arguments[twice[0]].option}."
             )
         raise InvalidArguments(f"{words[0]!r} is one argument too many. Usage: {command.usage}")
     return placed
@@ -375,14 +290,13 @@ def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> 
         return value
     if isinstance(value, list):
         return [_check_value(command, argument, item) for item in value]
+    typed = command.form_of(argument)
     if not value:
         raise InvalidArguments(
-            f"The value of {argument.name} is empty. Give one, or leave it out.{command.advice}"
+            f"The value of {typed} is empty. Give one, or leave it out.{command.advice}"
         )
     if argument.choices and value not in argument.choices:
-        raise InvalidArguments(
-            f"{argument.name}: {value!r} is not one of {', '.join(argument.choices)}."
-        )
+        raise InvalidArguments(f"{typed}: {value!r} is not one of {', '.join(argument.choices)}.")
     low, high = argument.bounds
     if argument.type != "integer" and low is None and high is None:
         return value
@@ -394,7 +308,5 @@ def _check_value(command: Subcommand, argument: CommandArgument, value: Any) -> 
         limits = (
             f" from {low} to {high}" if high else f" of at least {low}" if low is not None else ""
         )
-        raise InvalidArguments(
-            f"{argument.name} must be a whole number{limits}, but {value!r} came."
-        )
+        raise InvalidArguments(f"{typed} must be a whole number{limits}, but {value!r} came.")
     return int(value)

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from . import grammar
-from .grammar import CommandArgument, Subcommand
+from .subcommand import CommandArgument, Subcommand
 
 WIDEST = 100
 """Columns of the help, however wide the terminal."""

@@ -9,13 +9,14 @@ from .options import Options
 from .stdout import write_answer
 
 
-def list_keys(options: Options, *, json: bool = False) -> None:
+def list_keys(options: Options, *, limit: int | None = None, json: bool = False) -> None:
     """List keys and the programs that signed in, with what each opens and its last use."""
     from dataclasses import asdict
 
     from obsidian_mcp.setup.admissions import list_admissions
 
-    rows = [asdict(admission) for admission in list_admissions(options.config())]
+    admissions = list_admissions(options.config())[:limit]
+    rows = [asdict(admission) for admission in admissions]
     remark = "" if rows else "There are no keys. Make one: obsidian-mcp keys add NAME\n"
     # a column in which every row says the same usual thing says nothing to a person
     usual = {"tools": "all", "limits": "none", "since": "", "ends": ""}

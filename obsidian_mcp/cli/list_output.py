@@ -45,6 +45,13 @@ def rows_of(command: str, data: Mapping[str, Any]) -> list[Any]:
     raise InvalidArguments(f"This answer of {command} is no list. Leave --format out.")
 
 
+def cut_rows(command: str, data: dict[str, Any], limit: int) -> None:
+    """Leave at most so many rows in the answer of a command whose tool gives all of them."""
+    for member in LISTS[command]:
+        if isinstance(data.get(member), list):
+            data[member] = data[member][:limit]
+
+
 def render_rows(rows: Sequence[Any], form: str, *, ends_with_nul: bool = False) -> str:
     """Return rows in a form: `paths`, each once, `json`, `jsonl`, `csv` or `tsv`.
 

@@ -15,6 +15,7 @@ from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 
 from . import grammar
 from .options import INTERRUPTED, Options
+from .subcommand import HELP, Subcommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +84,7 @@ def _run(arguments: Sequence[str]) -> int:
     if tuple(reading.rest or reading.placed) in SERVERS or reading.rest[:1] == (HOOK,):
         reading = _without_empty_path(reading)
     typed = grammar.values(program, reading)
-    if typed.pop(grammar.HELP.name, False):
+    if typed.pop(HELP.name, False):
         return _show_help(program)
     if typed.pop("version", False):
         from obsidian_mcp import __version__
@@ -177,25 +178,31 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
 
 def _run_command(options: Options, words: Sequence[str]) -> int:
     if words[0] in grammar.groups() and (not words[1:] or words[1] in ("-h", "--help")):
-        if words[0] != "keys" or words[1:]:
-            from .help import group_help
+        from .help import group_help
 
-            if words[1:]:
-                return _show(group_help(words[0]))
+        if words[1:]:
+            return _show(group_help(words[0]))
+        if grammar.listing_command(words) is None:
             sys.stderr.write(group_help(words[0]))
             return InvalidArguments.exit_status
-        words = ("keys", "list")
     command, remaining = grammar.find(words)
     reading = grammar.scan(command, remaining)
-    if reading.options.get(grammar.HELP.name):
+    if reading.options.get(HELP.name):
         return _show_help(command)
     module, _, function = (command.run or "tool_commands.run_tool_command").rpartition(".")
     execute: Any = getattr(import_module(f"obsidian_mcp.cli.{module}"), function)
     typed = grammar.values(command, reading)
-    return (execute(options, command, typed) if command.tool else execute(options, **typed)) or 0
+    try:
+        status = execute(options, command, typed) if command.tool else execute(options, **typed)
+    except AppError as error:
+        from .typed_names import name_arguments_as_typed
+
+        error.message = name_arguments_as_typed(error.message, command)
+        raise
+    return status or 0
 
 
-def _show_help(command: grammar.Subcommand) -> int:
+def _show_help(command: Subcommand) -> int:
     from .help import command_help
 
     return _show(command_help(command))

@@ -10,7 +10,7 @@ from obsidian_mcp.errors import InvalidArguments
 
 from . import grammar
 from .options import Options
-from .stdout import write, write_answer
+from .stdout import has_watcher, write, write_answer
 from .tool_commands import call_tool, read_standard_input
 
 BUDGET = 1_500
@@ -59,7 +59,7 @@ def remember(options: Options, text: list[str] | None = None, **typed: Any) -> i
     with call_with(wants_all=True), options.app((vault,) if vault else ()) as app:
         opened = app.vaults.get("")
         if typed.get("list"):
-            memories = remembering.list_memories(opened)
+            memories = remembering.list_memories(opened)[: typed.get("limit")]
             data = [_describe(memory) for memory in memories]
             lines = ["{path}:{line} {text} ^{id}\n".format(**described) for described in data]
             write_answer({"memories": data}, "".join(lines), as_json=as_json)
@@ -86,11 +86,6 @@ def _describe(memory: Any) -> dict[str, Any]:
 def _read_text(words: list[str]) -> str:
     text = " ".join(words)
     return read_standard_input() if text in ("", "-") and not sys.stdin.isatty() else text
-
-
-def has_watcher() -> bool:
-    """Return whether a person is at the terminal."""
-    return sys.stdin is not None and sys.stdin.isatty()
 
 
 def _without_secrets(text: str) -> str:

@@ -163,10 +163,10 @@ def _report_findings(settings: config.Config, checks: Iterable[Finding], *, as_j
     return 1 if broken else 0
 
 
-def list_vaults(options: Options, *, json: bool = False) -> None:
+def list_vaults(options: Options, *, limit: int | None = None, json: bool = False) -> None:
     """List the vaults that the Obsidian app knows: open ones first, then the last used."""
     rows, cells = [], []
-    for vault in known_vaults(options.config().app_folders):
+    for vault in known_vaults(options.config().app_folders)[:limit]:
         facts = {"name": vault.name, "path": str(vault.path), "open": vault.open}
         last_used = timestamp(vault.opened * 1_000_000) if vault.opened else None
         rows.append(

@@ -18,11 +18,11 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
-from .grammar import Subcommand
-from .list_output import LISTS, PATHS, TABLE, render_rows, rows_of
+from .list_output import LISTS, PATHS, TABLE, cut_rows, render_rows, rows_of
 from .options import Options
 from .progress_bar import show_progress
 from .stdout import write, write_bytes, write_json
+from .subcommand import Subcommand
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App
@@ -119,14 +119,19 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
     as_json = as_json or (command.name == "check" and form == "json")
     if command.name in LISTS:
         form = form or _usual_form(command.name, ends_with_nul=ends_with_nul)
-    if "limit" in command.arguments:
+    row_limit = 0
+    if "limit" in TOOLS[command.tool].parameters:
         arguments.setdefault("limit", EVERYTHING)
+    else:
+        row_limit = arguments.pop("limit", 0)
     if vault == EVERY_VAULT:
         arguments["vault"], vault = vault, ""
     set_call(client=Client("command line"))
     with open_whole(options, (vault,) if vault else ()) as app:
         _check_empty(TOOLS[command.tool], arguments)
         outcome = call(app, command.tool, arguments)
+    if row_limit:
+        cut_rows(command.name, outcome.data, row_limit)
     if as_json:
         write_json(
             outcome.to_full_data()
@@ -162,7 +167,8 @@ def _read(command: Subcommand, typed: Mapping[str, Any]) -> dict[str, Any]:
         if value == "-" and name in FED and name in command.places:
             arguments[name] = read_standard_input()
         elif name in command.arguments and command.arguments[name].type == "object":
-            arguments[name] = _mapping(value)
+            form = command.form_of(command.arguments[name])
+            arguments[name] = _mapping(value, form)
     return arguments
 
 
@@ -178,12 +184,13 @@ def _check_empty(tool: Tool, arguments: Mapping[str, Any]) -> None:
             isinstance(value, list) and "" in value
         ):
             raise InvalidArguments(
-                f"The value of {name} is empty. Give one, or leave it out.", argument=name
+                f"The value of `{name}` is empty. Give one, or leave it out.", argument=name
             )
 
 
-def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
-    """Return what `KEY=VALUE` says; KEY= removes the property. Raises: InvalidArguments."""
+def _mapping(pairs: Sequence[str], form: str) -> dict[str, Any]:
+    """Return what `KEY=VALUE` says; KEY= removes the property. Raises: InvalidArguments that names
+    the argument by its form."""
     from obsidian_mcp.tools.arguments import read_json
 
     values: dict[str, Any] = {}
@@ -191,7 +198,7 @@ def _mapping(pairs: Sequence[str]) -> dict[str, Any]:
         key, equals, text = pair.partition("=")
         if not (key and equals):
             raise InvalidArguments(
-                f"Write {pair!r} as KEY=VALUE, or as KEY= to remove the property."
+                f"{form}: write {pair!r} as KEY=VALUE, or as KEY= to remove the property."
             )
         values[key] = read_json(text) if text else None
     return values

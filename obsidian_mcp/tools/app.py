@@ -56,7 +56,7 @@ def app_info(
     """Read from the running Obsidian app: commands, plugins, state of Sync, older versions of a
     note."""
     if topic.startswith("history") and not name.strip():
-        raise InvalidArguments(f"{topic} needs name: the note.", argument="name")
+        raise InvalidArguments(f"{topic} needs `name`: the note.", argument="name")
     opened = app.vaults.get(vault)
     path = _path(opened, name) if name else VaultPath("")
     if topic in ("commands", "sync") and opened.policy.restricts_reading:
@@ -102,7 +102,7 @@ def app_command(
 ) -> AppAnswer:
     """Run a command of the running Obsidian app, or JavaScript in it."""
     if bool(command.strip()) == bool(javascript.strip()):
-        raise InvalidArguments("Give either command (an id) or javascript.", argument="command")
+        raise InvalidArguments("Give either `command` (an id) or `javascript`.", argument="command")
     opened = app.vaults.get(vault)
     if javascript and not app.config.app.allow_eval:
         raise PermissionDenied(

@@ -280,7 +280,7 @@ def add_attachment(
     embed."""
     opened = app.vaults.get(vault)
     if bool(data) == bool(source):
-        raise InvalidArguments("Give either data (base64) or source (a file).", argument="data")
+        raise InvalidArguments("Give either `data` (base64) or `source` (a file).", argument="data")
     content = app.read_outside(source, MOST_ADDED) if source else _decode(data)
     with opened.lock_changes():
         source_path = opened.find(note).path if note else ""
@@ -317,11 +317,11 @@ def _decode(data: str) -> bytes:
     """Raises: InvalidArguments. A `data:` URL and line breaks are accepted."""
     text = re.sub(r"\s+", "", re.sub(r"^data:[^,]*;base64,", "", data.strip()))
     if len(text) > MOST_ENCODED:
-        raise InvalidArguments(f"The data is larger than {MOST_ADDED:,} bytes.", argument="data")
+        raise InvalidArguments(f"`data` is larger than {MOST_ADDED:,} bytes.", argument="data")
     try:
         return base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError) as error:
-        raise InvalidArguments(f"The data is not base64: {error}.", argument="data") from error
+        raise InvalidArguments(f"`data` is not base64: {error}.", argument="data") from error
 
 
 def _target(vault: Vault, name: str, note: str) -> VaultPath:

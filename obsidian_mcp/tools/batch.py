@@ -131,7 +131,7 @@ def _apply_plan(vault: Vault, plan: str, calls: list[dict[str, Any]], *, dry_run
     ChangeNotFound, StaleEtag."""
     if calls or dry_run:
         raise InvalidArguments(
-            "plan is what a dry run has planned: give it alone, or calls.", argument="plan"
+            "`plan` is what a dry run has planned: give it alone, or `calls`.", argument="plan"
         )
     from obsidian_mcp.core.operations.plans import Plans
 

@@ -86,7 +86,7 @@ def edit_bookmarks(
 ) -> ChangedBookmark:
     """Add or remove a bookmark of the app."""
     if not target.strip():
-        raise InvalidArguments(f"{action} needs target: what is bookmarked.", argument="target")
+        raise InvalidArguments(f"{action} needs `target`: what is bookmarked.", argument="target")
     opened = app.vaults.get(vault)
     for attempt in opened.attempts():
         with attempt.lock:

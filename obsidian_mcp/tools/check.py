@@ -71,7 +71,7 @@ def check(
             f"There is no check {only!r}. The checks are {', '.join(CHECKS)}.", argument="only"
         )
     if offset and not wanted:
-        raise InvalidArguments("offset is for one check: name it with only.", argument="offset")
+        raise InvalidArguments("`offset` is for one check: name it with `only`.", argument="offset")
     opened = app.vaults.get(vault)
     opened.indexer.complete()  # much of this is about what no file has (INDEX-47)
     checked = CheckedVault(opened)

@@ -187,28 +187,28 @@ def _check_content(operation: EditOperation, content: str | None, find: str, sec
     cannot use."""
     if content and operation == "remove_section":
         raise InvalidArguments(
-            "remove_section takes no content; replace_section does.", argument="content"
+            "remove_section takes no `content`; replace_section does.", argument="content"
         )
     if not content and operation.startswith(("append", "prepend", "add")):
-        raise InvalidArguments(f"{operation} needs content: the text to add.", argument="content")
+        raise InvalidArguments(f"{operation} needs `content`: the text to add.", argument="content")
     if content is None and operation.startswith("replace"):
         raise InvalidArguments(
-            f"{operation} needs content: the new text, empty to delete.", argument="content"
+            f"{operation} needs `content`: the new text, empty to delete.", argument="content"
         )
     if operation == "replace_text" and not find:
         raise InvalidArguments(
-            "replace_text needs find: the exact text to replace.", argument="find"
+            "replace_text needs `find`: the exact text to replace.", argument="find"
         )
     if operation.endswith(("_section", "_heading")) and not section:
         raise InvalidArguments(
-            f"{operation} needs section: the heading or ^block to work on.", argument="section"
+            f"{operation} needs `section`: the heading or ^block to work on.", argument="section"
         )
     if find and operation != "replace_text":
         raise InvalidArguments(
-            f"find is for replace_text only, not for {operation}.", argument="find"
+            f"`find` is for replace_text only, not for {operation}.", argument="find"
         )
     if section and not operation.endswith(("_section", "_heading")):
         meant = f" Did you mean {operation}_section?" if operation in ("append", "prepend") else ""
-        problem = f"section is for the section operations, not for {operation}.{meant}"
+        problem = f"`section` is for the section operations, not for {operation}.{meant}"
         raise InvalidArguments(problem, argument="section")
     return content or ""

@@ -101,7 +101,7 @@ def get_links(
     opened = app.vaults.get(vault)
     if not name.strip():
         if unlinked:
-            raise InvalidArguments("unlinked needs name: the note.", argument="name")
+            raise InvalidArguments("`unlinked` needs `name`: the note.", argument="name")
         return _list_broken(opened, None, limit, offset)
     if unlinked:
         return _list_unlinked(opened, name, limit, offset)
@@ -319,7 +319,7 @@ def graph(
         needed = question == "path" or (question == "neighbours" and argument == "name")
         may = needed or (question == "unresolved" and argument == "name")
         if (needed and not argument_value) or (argument_value and not may):
-            problem = f"needs {argument}" if needed else f"takes no {argument}"
+            problem = f"needs `{argument}`" if needed else f"takes no `{argument}`"
             raise InvalidArguments(f"The question {question} {problem}.", argument=argument)
     if question == "neighbours":
         near = opened.graph.neighbours(opened.find(name).path, depth)

@@ -85,7 +85,8 @@ def move_note(
         answer = _answer(opened, moved, list(selection.warnings), dry_run=dry_run)
         return replace(answer, files=len(moved.moved), moves=listed)
     if names or query:
-        raise InvalidArguments("Give name, names or query, not several of them.", argument="name")
+        message = "Give `name`, `names` or `query`, not several of them."
+        raise InvalidArguments(message, argument="name")
     plan = partial(move.relocate, opened, name, to, update_links=update_links)
     moved = bulk.make(opened, "move_note", plan, dry_run=dry_run)
     warning = link_warning(moved.target)
@@ -163,15 +164,15 @@ def compose_notes(
     part to its own, or supersede: into (or into#^block) holds instead of it."""
     if action != "extract" and not into:
         raise InvalidArguments(
-            f"{action} needs into: the note that "
+            f"{action} needs `into`: the note that "
             f"{'the text goes into' if action == 'merge' else 'holds instead'}.",
             argument="into",
         )
     if action != "extract" and part:
-        raise InvalidArguments("part is for extract only.", argument="part")
+        raise InvalidArguments("`part` is for extract only.", argument="part")
     if action == "extract" and not part:
         raise InvalidArguments(
-            "extract needs part: a heading, ^block, or lines such as 10-20.", argument="part"
+            "extract needs `part`: a heading, ^block, or lines such as 10-20.", argument="part"
         )
     from obsidian_mcp.core.operations.extract import extract
     from obsidian_mcp.core.operations.merge import merge

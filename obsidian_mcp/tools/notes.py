@@ -110,7 +110,7 @@ def create_note(
             opened.commit("create_note", [Write(entry.disk, before.data, data)])
         else:
             raise NoteExists(
-                f"{str(entry.path)!r} exists already. Choose another name, or set overwrite to "
+                f"{str(entry.path)!r} exists already. Choose another name, or set `overwrite` to "
                 "true to replace the "
                 "whole note; obsidian_edit_note changes a part of it.",
                 path=str(entry.path),
@@ -153,13 +153,14 @@ def _read_date(vault: Vault, date: str, template: str) -> Date | None:
         return None
     if not template:
         raise InvalidArguments(
-            "date is the day of a template's {{date}}; give template too.", argument="date"
+            "`date` is the day of a template's {{date}}; give `template` too.", argument="date"
         )
     from obsidian_mcp.core.calendar.days import FORMS, read_days
 
     days = read_days(date, vault.calendar.today)
     if days is None or days.first != days.last:
-        raise InvalidArguments(f"date {date!r} names no single day. Give {FORMS}.", argument="date")
+        message = f"`date` {date!r} names no single day. Give {FORMS}."
+        raise InvalidArguments(message, argument="date")
     return days.first
 
 

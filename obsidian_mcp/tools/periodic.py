@@ -54,10 +54,11 @@ def daily_note(
     missing."""
     if position == "section" and not section:
         raise InvalidArguments(
-            "position section needs section: the heading to add under.", argument="section"
+            "position section needs `section`: the heading to add under.", argument="section"
         )
     if section and not content:
-        raise InvalidArguments("section needs content: what to add under it.", argument="content")
+        message = "`section` needs `content`: what to add under it."
+        raise InvalidArguments(message, argument="content")
 
     def change(body: str) -> str:
         return insert_text(body, content, position, section)

@@ -150,7 +150,7 @@ def set_properties(
         made_etag = None if dry_run else edited.after.etag
         return changed_files(changed, dry_run=dry_run, etag=made_etag, warnings=warnings)
     if etag:
-        raise InvalidArguments("etag is for a single note; here are several.", argument="etag")
+        raise InvalidArguments("`etag` is for a single note; here are several.", argument="etag")
     plan = partial(bulk.plan_rewrites, opened, entries, change, "Setting properties")
     planned = bulk.make(opened, "set_properties", plan, dry_run=dry_run)
     return changed_files(planned.rewritten, dry_run=dry_run, warnings=warnings)

@@ -81,7 +81,7 @@ def query(
         "table",
     ):  # a query for tasks without a line finds them all
         raise InvalidArguments(
-            "Give query, or this: the note whose queries are to be run.", argument="query"
+            "Give `query`, or `this`: the note whose queries are to be run.", argument="query"
         )
     path = note.path if note is not None else None
     request = queries.QueryRequest(query, page, now, language, view, path, section, table_number)

@@ -58,7 +58,7 @@ def show_query(
     """Opens a query's result for the user; tasks can be ticked."""
     opened = app.vaults.get(vault)
     if not query.strip() and language != "tasks":
-        raise InvalidArguments("Give query.", argument="query")
+        raise InvalidArguments("Give `query`.", argument="query")
     rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS
     page = Page(SORTED_ROWS, 0) if sort or group else Page(rows_of_page, offset)
     request = queries.QueryRequest(query, page, opened.calendar.now(), language, view)

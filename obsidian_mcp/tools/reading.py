@@ -61,11 +61,11 @@ def read_note(
     ones in pages. Names daily:today and random: work too."""
     opened = app.vaults.get(vault, listed=not name or ":" in name)
     if bool(name) == bool(names):
-        raise InvalidArguments("Give either name or names.", argument="name")
+        raise InvalidArguments("Give either `name` or `names`.", argument="name")
     if names:
         if section or lines or offset or view != "text":
             raise InvalidArguments(
-                "Several notes are read whole; for a part or a view give name.", argument="names"
+                "Several notes are read whole; for a part or a view give `name`.", argument="names"
             )
         return _read_several(app, opened, names)
     is_random = name.lower().startswith(RANDOM)
@@ -216,7 +216,7 @@ def _part(body: str, section: str, lines: str) -> Span:
     """Return the section or the lines that were asked for. Raises: SectionNotFound,
     InvalidArguments."""
     if section and lines:
-        raise InvalidArguments("Give section or lines, not both.", argument="lines")
+        raise InvalidArguments("Give `section` or `lines`, not both.", argument="lines")
     if section:
         from obsidian_mcp.core.note import sections  # loaded when it is needed
 

@@ -86,9 +86,9 @@ def replace(
         raise InvalidArguments(str(error), argument="find") from error
     if not is_found and regex and _LITERAL.fullmatch(find):
         raise InvalidArguments(
-            "find is in none of the files. A regular expression is given without the slashes "
+            "`find` is in none of the files. A regular expression is given without the slashes "
             "around it and the flags "
-            "behind it; ignore_case ignores upper and lower case. To find a slash, write \\/.",
+            "behind it; `ignore_case` ignores upper and lower case. To find a slash, write \\/.",
             argument="find",
         )
     nothing = (
@@ -164,6 +164,6 @@ def _find_edits(
         check_size(size)
         if len(found_edits) > MOST_MATCHES:
             raise InvalidArguments(
-                f"find is more than {MOST_MATCHES:,} times in one note.", argument="find"
+                f"`find` is more than {MOST_MATCHES:,} times in one note.", argument="find"
             )
     return found_edits

@@ -83,7 +83,7 @@ def search(
     query = query or ""
     if name and (folder or group or sort):
         raise InvalidArguments(
-            "name is one note: folder, sort and group are for many.", argument="name"
+            "`name` is one note: `folder`, `sort` and `group` are for many.", argument="name"
         )
     is_narrowed = any((folder, modified_after, modified_before, sort, group))
     everything = (is_narrowed and not query.strip()) or (match == "smart" and query.strip() == "*")
@@ -149,7 +149,7 @@ def _time(argument: str, text: str) -> int | None:
     when = read_moment(text, datetime.now())  # noqa: DTZ005 - what a person writes is local time
     if when is None:
         raise InvalidArguments(
-            f"{argument} must be a date (2024-05-31), a month (2024-05), a time "
+            f"`{argument}` must be a date (2024-05-31), a month (2024-05), a time "
             "(2024-05-31T18:00), an age such as "
             "12h, 7d, 3m (months) or 1y, or words such as last monday or last 7 days, but "
             f"{text!r} came.",

@@ -143,14 +143,15 @@ def update_task(
         section = section or lane
         if line is not None or task:
             raise InvalidArguments(
-                "line and task name a task that is there; a new one has text.", argument="task"
+                "`line` and `task` name a task that is there; a new one has `text`.",
+                argument="task",
             )
         return _without_repeats(
             tasks.add_task(opened, name, change, section, daily=daily, etag=etag, dry_run=dry_run)
         )
     if section or daily:
         raise InvalidArguments(
-            "section and daily are for action add.", argument="section" if section else "daily"
+            "`section` and `daily` are for action add.", argument="section" if section else "daily"
         )
     return _without_repeats(
         tasks.update_task(opened, name, line, task, change, lane=lane, etag=etag, dry_run=dry_run)

@@ -144,7 +144,7 @@ def test_content_given_twice_is_refused_and_nothing_is_written(run: Run, basic: 
     done = run("create", "Twice", "one", "--content", "two")
 
     assert done.returncode != 0
-    assert "Give the content once" in done.stderr
+    assert "Give CONTENT once" in done.stderr
     assert not (basic / "Twice.md").exists()
 
 
@@ -354,7 +354,7 @@ def test_a_batch_of_json_lines_is_one_change(run: Run, basic: Path) -> None:
     for wrong, message in (
         (lines + "{", "Line 5 is no JSON"),
         (lines + '{"tool": "delete_note", "name": "No such"}', "Call 3 .*Nothing of the batch was changed"),
-        ("3", "calls"),
+        ("3", "FILE must be a list of objects"),
         ("", "1 to 100 calls"),
     ):
         refused = run("batch", "-", fed=wrong)

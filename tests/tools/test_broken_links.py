@@ -133,5 +133,5 @@ def test_the_broken_links_of_one_note_are_listed_by_its_name(opened: Opened) -> 
 
     assert (one["total"], [link["link"] for link in one["unresolved"]]) == (2, ["[[Ana Berg]]", "[[Gone]]"])
     assert run(app, "graph", question="unresolved", name="Anna Berg")["total"] == 0
-    with pytest.raises(InvalidArguments, match="takes no name"):
+    with pytest.raises(InvalidArguments, match="takes no `name`"):
         run(app, "graph", question="orphans", name="One")

@@ -157,7 +157,7 @@ def test_blocks_and_lines_are_extracted_too(opened: Opened) -> None:
     run(app, action="extract", name="Old", part="^id", into="Block")
     run(app, action="extract", name="Old", part="lines 5-6", into="Lines")
     assert files(app) == {"Old.md": "a\n\n[[Block]]\n\n[[Lines]]\n", "Block.md": "b ^id\n", "Lines.md": "c\nd\n"}
-    with pytest.raises(InvalidArguments, match="needs into"):
+    with pytest.raises(InvalidArguments, match="needs `into`"):
         run(app, action="extract", name="Old", part="1-1")
 
 

@@ -135,7 +135,7 @@ def test_a_missing_heading_is_answered_with_those_there_are(app: App) -> None:
 def test_adding_no_text_is_refused_and_leaves_no_empty_line(app: App, basic: Path, operation: str) -> None:
     """EDIT-06"""
     before = (basic / "Projects/Alpha.md").read_bytes()
-    with pytest.raises(InvalidArguments, match=f"{operation} needs content"):
+    with pytest.raises(InvalidArguments, match=f"{operation} needs `content`"):
         edit(app, "Alpha", operation, **({"section": "Plan"} if "section" in operation else {}))
     assert (basic / "Projects/Alpha.md").read_bytes() == before
 
@@ -149,7 +149,7 @@ def test_a_forgotten_content_deletes_nothing_and_an_empty_one_deletes(
     """EDIT-06"""
     part = basic / "Part.md"
     part.write_bytes(b"# Part\nAlpha\n")
-    with pytest.raises(InvalidArguments, match="needs content: the new text, empty to delete"):
+    with pytest.raises(InvalidArguments, match="needs `content`: the new text, empty to delete"):
         call(app, "obsidian_edit_note", {"name": "Part", **where})
     assert part.read_bytes() == b"# Part\nAlpha\n"
     call(app, "obsidian_edit_note", {"name": "Part", "content": "", **where})
@@ -445,7 +445,7 @@ def test_a_section_is_removed_with_its_heading(opened: Opened, section: str, bef
     made = call(app, "obsidian_edit_note", {"name": "N", "operation": "remove_section", "section": section}).data
     assert _bytes(app).decode() == after
     assert "warnings" not in made
-    with pytest.raises(InvalidArguments, match="takes no content"):
+    with pytest.raises(InvalidArguments, match="takes no `content`"):
         call(app, "obsidian_edit_note", {"name": "N", "operation": "remove_section", "section": "A", "content": "x"})
 
 

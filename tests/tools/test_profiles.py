@@ -189,7 +189,7 @@ def test_errors_advise_only_tools_that_can_be_called(app: App) -> None:
     assert refused("read_note", "read_note", name="Projects").endswith("in the vault. That is a folder.")
     assert "obsidian_edit_note" in refused("all", "create_note", name="Projects/Alpha")
     taken = refused("create_note", "create_note", name="Projects/Alpha")
-    assert taken.endswith("Choose another name, or set overwrite to true to replace the whole note.")
+    assert taken.endswith("Choose another name, or set `overwrite` to true to replace the whole note.")
 
 
 REMARKED: list[tuple[str, dict[str, Any], str]] = [

@@ -383,7 +383,7 @@ def test_a_name_that_is_no_column_of_the_table_is_refused_with_the_columns(opene
     app = opened({"Stock.md": TABLES})
     with pytest.raises(QueryInvalid, match=r"no column 'cots'. Its columns are 'Item', 'Cost'"):
         run(app, this="Stock", language="table", table_number=1, query=query)
-    with pytest.raises(InvalidArguments, match="needs this"):
+    with pytest.raises(InvalidArguments, match="needs `this`"):
         run(app, language="table", query=query)
 
 

@@ -123,9 +123,9 @@ def test_what_cannot_be_superseded_is_refused_and_nothing_is_written(
 
 def test_into_is_required_and_part_is_refused(opened: Opened) -> None:
     app = opened(NOTES)
-    with pytest.raises(InvalidArguments, match="supersede needs into"):
+    with pytest.raises(InvalidArguments, match="supersede needs `into`"):
         supersede(app, "Old", "")
-    with pytest.raises(InvalidArguments, match="part is for extract only"):
+    with pytest.raises(InvalidArguments, match="`part` is for extract only"):
         supersede(app, "Old", "New", part="Database")
 
 

@@ -174,7 +174,7 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
     ("arguments", "says"),
     [
         ({"status": "done"}, "Name the task"),
-        ({"line": 3, "status": "done"}, "needs name"),
+        ({"line": 3, "status": "done"}, "needs `name`"),
         ({"name": "A", "line": 3}, "nothing to do"),
         ({"name": "A", "line": 3, "status": "started"}, "in_progress"),
         ({"name": "A", "line": 3, "due": "someday"}, "next friday"),
@@ -184,7 +184,7 @@ def test_several_tasks_of_a_name_are_refused_with_their_places(vault: TaskVault)
         ({"name": "A", "line": 3, "depends_on": ["a", "b c"]}, "letters"),
         ({"name": "A", "line": 3, "recurrence": "every day or so"}, "'every day'"),
         ({"name": "A", "line": 3, "text": "two\nlines"}, "one line"),
-        ({"name": "A", "line": 3, "text": "- [x] new"}, "status sets"),
+        ({"name": "A", "line": 3, "text": "- [x] new"}, "`status` sets"),
         ({"name": "A", "line": 3, "text": "- [ ] "}, "needs a text"),
         ({"name": "A", "line": 3, "section": "A", "status": "x"}, "action add"),
         ({"action": "add", "text": "x"}, "daily"),

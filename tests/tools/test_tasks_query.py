@@ -78,7 +78,7 @@ def test_the_blocks_of_a_note_run_in_their_order(vault: TaskVault) -> None:
 
 def test_a_note_without_blocks_and_no_note_find_every_task(vault: TaskVault) -> None:
     assert vault.query("", this="Home")["total"] == vault.query("")["total"] == 4
-    with pytest.raises(InvalidArguments, match="Give query"):
+    with pytest.raises(InvalidArguments, match="Give `query`"):
         vault.query("", language="")
 
 

@@ -99,7 +99,7 @@ def test_rows_are_sorted_and_grouped_as_a_whole(app: App) -> None:
     assert grouped["layout"] == "board"
     with pytest.raises(InvalidArguments, match="There is no column 'nothing'; there are id, due, rank"):
         run(app, "show_query", query=DATED, sort="nothing")
-    with pytest.raises(InvalidArguments, match="Give query"):
+    with pytest.raises(InvalidArguments, match="Give `query`"):
         run(app, "show_query")
 
 

@@ -79,7 +79,8 @@ def run_drop_in(arguments: Sequence[str], options: Options) -> int:
         answer = f"Error: internal error, {type(error).__name__}: {' '.join(str(error).split())}"
     if isinstance(answer, int):
         return answer
-    write(answer if not answer or answer.endswith("\n") else f"{answer}\n")
+    text = answer if not answer or answer.endswith("\n") else f"{answer}\n"
+    write(text, may_page=False)  # the app's own command has no pager
     if words.copy:
         from obsidian_mcp.computer import copy_to_clipboard
 

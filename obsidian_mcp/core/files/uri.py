@@ -81,7 +81,7 @@ def note_name(raw: str, vault: str, root: Path) -> str:
     if named and name_key(named) not in (name_key(vault), name_key(root.name)):
         raise VaultNotFound(
             f"{raw!r} is of the vault {named!r}, and this call is for {vault!r}. Name the vault "
-            "in the argument vault, "
+            "in the argument `vault`, "
             "and the note by its name or path.",
             vault=named,
         )

@@ -394,7 +394,7 @@ def _describe_repetition(body: str, find: str) -> TextNotUnique:
     return TextNotUnique(
         f"The text to find stands {len(numbers)} times in the note (lines "
         f"{list_line_numbers(numbers)}). Give more of the text around the one you mean, or set "
-        "all to true to replace every one.",
+        "`all` to true to replace every one.",
         count=len(numbers),
         lines=numbers[:LINES_SHOWN],
     )

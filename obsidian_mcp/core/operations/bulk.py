@@ -65,7 +65,7 @@ def select_files(
     """
     if bool(names) == bool(query.strip()):
         raise InvalidArguments(
-            "Give either names (a list of notes) or query (a search that finds them)."
+            "Give either `names` (a list of notes) or `query` (a search that finds them)."
         )
     if names:
         return Selection(list({entry.path: entry for entry in map(vault.find, names)}.values()))

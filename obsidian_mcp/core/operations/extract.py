@@ -320,7 +320,7 @@ def _target(
         name = file_name_of(heading_for_link(heading))
         if not name:
             raise InvalidArguments(
-                "A part without a heading needs into: the name of the note.", argument="into"
+                "A part without a heading needs `into`: the name of the note.", argument="into"
             )
     folder = (
         "" if "/" in name else vault.folders.folder_for_notes(vault.settings, parent(source.path))

@@ -67,6 +67,16 @@ def _is_visible(vault: Vault, recorded: Recorded) -> bool:
     return all(vault.policy.is_visible(normal_form(disk)) for disk in touched)
 
 
+def latest_change(vault: Vault) -> Recorded | None:
+    """Return the latest change by anybody that is not undone and is no undo itself; None where
+    there is none."""
+    return next(filter(_can_be_undone, _visible_changes(vault)), None)
+
+
+def _can_be_undone(recorded: Recorded) -> bool:
+    return recorded.undoes is None and recorded.undone_by is None
+
+
 def last_change(vault: Vault) -> Recorded:
     """Return the caller's own latest change that is not undone and is no undo itself (SAFE-20).
 
@@ -75,7 +85,7 @@ def last_change(vault: Vault) -> Recorded:
     own = vault.journal.author()
     foreign: Recorded | None = None
     for recorded in _visible_changes(vault):
-        if recorded.undoes is None and recorded.undone_by is None:
+        if _can_be_undone(recorded):
             if recorded.author.is_same(own):
                 return recall(vault, recorded.number)
             foreign = foreign or recorded

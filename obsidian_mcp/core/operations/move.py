@@ -108,9 +108,9 @@ def gather(
     folder = vault.folders.find_folder(to) or VaultPath("")
     if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
-            f"{to!r} is the name of a note, and names and query move notes into a folder. Give "
+            f"{to!r} is the name of a note, and `names` and `query` move notes into a folder. Give "
             "the folder, or the one "
-            "note in name.",
+            "note in `name`.",
             argument="to",
         )
     files: dict[VaultPath, VaultPath] = {}

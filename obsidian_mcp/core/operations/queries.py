@@ -197,7 +197,7 @@ def _table(vault: Vault, query: QueryRequest) -> Callable[[Moment], QueryAnswer]
 
     if not query.this:
         raise InvalidArguments(
-            "A query of a table needs this: the note that the table is in.", argument="this"
+            "A query of a table needs `this`: the note that the table is in.", argument="this"
         )
     note = query.this
     located = locate(vault.read_text(vault.find(note)).text.body, query.number, query.section)

@@ -114,11 +114,11 @@ def update_task(
     """
     if line is None and not wanted:
         raise InvalidArguments(
-            "Name the task: line, with the note as name, or task.", argument="task"
+            "Name the task: `line`, with the note as `name`, or `task`.", argument="task"
         )
     if line is not None and not name:
         raise InvalidArguments(
-            "line needs name: the note in which the task stands.", argument="name"
+            "`line` needs `name`: the note in which the task stands.", argument="name"
         )
     source = _VaultTasks(vault)
     entry = vault.find(name) if name else source.holder(wanted)
@@ -157,7 +157,7 @@ def add_task(
     """
     if bool(name) == daily:
         raise InvalidArguments(
-            "Say where to add the task: name, or daily=true for today's note.", argument="name"
+            "Say where to add the task: `name`, or `daily` for today's note.", argument="name"
         )
     source = _VaultTasks(vault)
 

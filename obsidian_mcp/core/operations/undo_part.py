@@ -150,13 +150,13 @@ class _Choice:
         if text is None:
             raise InvalidArguments(
                 f"Change {number} has no hunks of {path!r}: it made, removed or moved that file, "
-                "or it is no text. Take it back whole, without hunks.",
+                "or it is no text. Take it back whole, without `hunks`.",
                 argument="hunks",
             )
         if unknown := sorted(hunks - text.numbers):
             raise InvalidArguments(
                 f"Change {number} has no hunk {unknown[0]} of {path!r}: they are numbered from 1 "
-                f"to {max(text.numbers, default=0)}. obsidian_history shows them with change="
+                f"to {max(text.numbers, default=0)}. obsidian_history shows them with `change` "
                 f"{number}.",
                 argument="hunks",
             )

@@ -107,7 +107,7 @@ def _set_status(
     if status is None:
         types = [kind.lower() for kind in TYPES if settings.statuses.first_of_type(kind)]
         raise InvalidArguments(
-            f"status must be toggle, one of {', '.join(types)}, or one printable character other "
+            f"`status` must be toggle, one of {', '.join(types)}, or one printable character other "
             f"than a bracket, but {name!r} came.",
             argument="status",
         )

@@ -110,7 +110,7 @@ def _find(
     """Return the checkbox that matches most strictly, and at least as strictly as `loosest`."""
     if not name.strip():
         raise InvalidArguments(
-            "task is empty: name a task by its text, its id or ^block-id.", argument="task"
+            "`task` is empty: name a task by its text, its id or ^block-id.", argument="task"
         )
     matches = [(_match(box, name, settings), box) for box in boxes]
     strictest = min((match for match, _ in matches), default=_NameMatch.NONE)

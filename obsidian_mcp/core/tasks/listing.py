@@ -117,7 +117,7 @@ def _status(argument: str) -> Iterator[Filter]:
     else:
         types = ", ".join(status_type.lower() for status_type in TYPES)
         raise InvalidArguments(
-            f"status must be todo, done, all, one of {types}, or the one character between the "
+            f"`status` must be todo, done, all, one of {types}, or the one character between the "
             f"brackets, but {argument!r} came.",
             argument="status",
         )
@@ -140,8 +140,8 @@ def _date(name: str, phrase: str, environment: Environment) -> Filter:
     request_filter = date_filter(name, phrase, environment.today, rules=TASKS)
     if request_filter is None:
         raise QueryInvalid(
-            f"{name}: {phrase!r} is not understood. Expected overdue, none, any, invalid or, with "
-            "or without on, before, after, until, on or after in front of it, `last 7 days`, "
+            f"`{name}`: {phrase!r} is not understood. Expected overdue, none, any, invalid or, "
+            "with or without on, before, after, until, on or after in front of it, `last 7 days`, "
             f"{PERIOD_FORMS}.",
             argument=name,
         )
@@ -152,8 +152,8 @@ def _priority(text: str) -> TaskTest:
     match = re.fullmatch(rf"(?:(above|below|not) +)?({'|'.join(PRIORITIES)})", text.strip().lower())
     if match is None:
         raise InvalidArguments(
-            f"priority must be one of {', '.join(PRIORITIES)}, with or without above, below or not "
-            f"in front of it, but {text!r} came.",
+            f"`priority` must be one of {', '.join(PRIORITIES)}, with or without above, below or "
+            f"not in front of it, but {text!r} came.",
             argument="priority",
         )
     return priority_test(match[1], match[2])

@@ -51,14 +51,14 @@ def checked_text(text: str) -> str:
     marks = _MARKS.match(text)
     if marks and marks[1] != " ":
         raise InvalidArguments(
-            f"text begins with {marks[0].strip()!r}. Give it without; status sets that.",
+            f"`text` begins with {marks[0].strip()!r}. Give it without; `status` sets that.",
             argument="text",
         )
     text = text[marks.end() :] if marks else text
     if not text:
-        raise InvalidArguments("text is empty: a task needs a text.", argument="text")
+        raise InvalidArguments("`text` is empty: a task needs a text.", argument="text")
     if not LINE_ENDS.isdisjoint(text):
-        raise InvalidArguments("text has several lines: a task is one line.", argument="text")
+        raise InvalidArguments("`text` has several lines: a task is one line.", argument="text")
     return text
 
 
@@ -94,7 +94,7 @@ def _day(name: str, today: date, own: date | None, text: str) -> str:
     day = read_shifted_day(text, own or today) or read_coming_day(text, today)
     if day is None:
         raise InvalidArguments(
-            f"{name}: {text!r} is no day. Expected {FORMS}, or `+1 week`, which is from the date "
+            f"`{name}`: {text!r} is no day. Expected {FORMS}, or `+1 week`, which is from the date "
             "that the task has.",
             argument=name,
         )
@@ -104,7 +104,7 @@ def _day(name: str, today: date, own: date | None, text: str) -> str:
 def _priority(text: str) -> str:
     if text.lower() not in PRIORITIES:
         raise InvalidArguments(
-            f"priority must be one of {', '.join(PRIORITIES)}, but {text!r} came.",
+            f"`priority` must be one of {', '.join(PRIORITIES)}, but {text!r} came.",
             argument="priority",
         )
     return text.lower()
@@ -115,7 +115,7 @@ def _rule(text: str) -> str:
     if rule is None or not rule.is_complete:
         understood = f" Only {write_rule(rule)!r} of it is understood." if rule else ""
         raise InvalidArguments(
-            f"recurrence {text!r} is not understood.{understood} Expected a rule such as every "
+            f"`recurrence` {text!r} is not understood.{understood} Expected a rule such as every "
             "day, every 2 weeks on Monday, every month on the last Friday, every January on the "
             "15th; add `when done` to count from the day of completion.",
             argument="recurrence",
@@ -126,7 +126,7 @@ def _rule(text: str) -> str:
 def _action(text: str) -> str:
     if text.lower() not in ON_COMPLETION:
         raise InvalidArguments(
-            f"on_completion must be keep or delete, but {text!r} came.", argument="on_completion"
+            f"`on_completion` must be keep or delete, but {text!r} came.", argument="on_completion"
         )
     return text.lower()
 
