@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 
 from obsidian_mcp import logger
-from obsidian_mcp.core.files.ports import Author, Recorded, Step, Undoing
+from obsidian_mcp.core.files.ports import Author, ChangeHead, Recorded, Step, Undoing
 from obsidian_mcp.core.text.call import checkpoint, current_call
 from obsidian_mcp.core.text.digest import content_name
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
@@ -57,6 +57,9 @@ CREATE TABLE IF NOT EXISTS step (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS step_disk ON step (disk);
 CREATE INDEX IF NOT EXISTS step_target ON step (target);
+CREATE TABLE IF NOT EXISTS seen (
+    change INTEGER PRIMARY KEY REFERENCES change ON DELETE CASCADE
+);
 CREATE TABLE IF NOT EXISTS content (digest TEXT PRIMARY KEY, data BLOB NOT NULL);
 """
 
@@ -233,6 +236,39 @@ class SqliteJournal:
             None,
         )
 
+    def list_heads(self) -> list[ChangeHead]:
+        with self._database() as database:
+            rows = database.execute(
+                "SELECT number, time, tool, process, client, undoes, undoes_part, "
+                "EXISTS (SELECT 1 FROM seen WHERE change = number) "
+                "FROM change WHERE done = 1 ORDER BY number DESC"
+            ).fetchall()
+            undone = _find_undone(database) if rows else {}
+        return [
+            ChangeHead(
+                number,
+                moment,
+                tool,
+                Author(process, client),
+                _read_undoing(undoes, is_part),
+                undone.get(number),
+                bool(is_seen),
+            )
+            for number, moment, tool, process, client, undoes, is_part, is_seen in rows
+        ]
+
+    def list_numbered(self, numbers: Sequence[int]) -> list[Recorded]:
+        listed = ",".join(str(int(number)) for number in numbers)
+        condition = f"number IN ({listed}) AND done = 1 ORDER BY number DESC"
+        return self._read_changes(condition, content=False)
+
+    def mark_seen(self, numbers: Sequence[int]) -> None:
+        with self._database() as database:
+            database.executemany(
+                "INSERT OR IGNORE INTO seen SELECT number FROM change WHERE number = ?",
+                [(number,) for number in numbers],
+            )
+
     def _read_changes(self, condition: str, *, content: bool, **values: object) -> list[Recorded]:
         """Return the changes that fulfil a condition of SQL; with `content` the bytes of their
         steps too."""
@@ -252,7 +288,7 @@ class SqliteJournal:
                     old = self._content(database, before) if content else None
                     new = self._content(database, after) if content else None
                     steps.append(Step(kind, _decode(disk) or "", _decode(target), old, new))
-                undoes = None if undone_change is None else Undoing(undone_change, bool(is_part))
+                undoes = _read_undoing(undone_change, is_part)
                 record = Recorded(
                     number, moment, tool, tuple(steps), undoes, undone.get(number), Author(*author)
                 )
@@ -318,6 +354,10 @@ class SqliteJournal:
     def _make_folder(self) -> None:
         """Create the folder for the user only: it holds old versions of notes. Raises: OSError."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+
+def _read_undoing(change: int | None, is_part: int) -> Undoing | None:
+    return None if change is None else Undoing(change, bool(is_part))
 
 
 def _find_undone(database: sqlite3.Connection) -> dict[int, int]:

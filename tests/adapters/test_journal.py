@@ -55,6 +55,22 @@ def numbers(journal: SqliteJournal) -> list[int]:
     return [change.number for change in journal.changes(None, 10_000, 0)[0]]
 
 
+def test_what_was_seen_is_kept_and_goes_with_its_change(journal: SqliteJournal, clock: Clock, tmp_path: Path) -> None:
+    """UI-34: lists of thousands of changes are read without their steps"""
+    first, second = record(journal, b"1"), record(journal, b"2")
+    journal.mark_seen([first, first, 99])
+
+    assert [(head.number, head.is_seen) for head in journal.list_heads()] == [(second, False), (first, True)]
+    assert [change.number for change in journal.list_numbered([first, 99])] == [first]
+    clock.now += 61 * DAY
+    for _ in range(KEEP_CHANGES):
+        record(journal, b"x")
+    journal.prune()
+    assert first not in [head.number for head in journal.list_heads()]
+    with closing(sqlite3.connect(tmp_path / "state" / "vault" / "journal.sqlite3")) as again:
+        assert again.execute("SELECT count(*) FROM seen").fetchone() == (0,)
+
+
 def test_what_is_older_than_sixty_days_is_forgotten_but_not_the_latest_changes(
     journal: SqliteJournal, clock: Clock
 ) -> None:

@@ -220,6 +220,19 @@ class Recorded(NamedTuple):
     author: Author = Author("", "")
 
 
+class ChangeHead(NamedTuple):
+    """What a list of thousands of changes shows of each: all but its steps."""
+
+    number: int
+    time: float
+    tool: str
+    author: Author
+    undoes: Undoing | None
+    undone_by: int | None
+    is_seen: bool
+    """Whether the user has looked at it and said so."""
+
+
 class Journal(Protocol):
     """What was changed, kept outside the vault so that it can be taken back. Every method is
     durable on return."""
@@ -267,6 +280,16 @@ class Journal(Protocol):
 
     def change(self, number: int) -> Recorded | None:
         """Return a finished change with its bytes."""
+
+    def list_heads(self) -> list[ChangeHead]:
+        """Return all finished changes, latest first, without their steps."""
+
+    def list_numbered(self, numbers: Sequence[int]) -> list[Recorded]:
+        """Return the finished changes with these numbers, latest first, without bytes."""
+
+    def mark_seen(self, numbers: Sequence[int]) -> None:
+        """Note that the user has looked at these changes; a number without a change is passed
+        over."""
 
     def close(self) -> None:
         """Close the files; a running call closes them when it ends."""

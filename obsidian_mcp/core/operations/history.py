@@ -44,6 +44,12 @@ def _visible_changes(
         offset += len(page)
 
 
+def visible_numbers(vault: Vault) -> frozenset[int]:
+    """Return the numbers of all changes that the policy does not hide. Raises:
+    OperationTimeout."""
+    return frozenset(recorded.number for recorded in _visible_changes(vault))
+
+
 def recall(vault: Vault, number: int) -> Recorded:
     """Return a change with its bytes. Raises: ChangeNotFound."""
     recorded = vault.journal.change(number)

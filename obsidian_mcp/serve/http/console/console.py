@@ -23,7 +23,7 @@ from .fields import RequestFields
 from .markup import element, join
 from .origin_check import NOT_OURS, check_origin, check_real_visit
 from .page import ASSETS, BELOW, SIGN_IN, write_asset, write_page, write_plain_page
-from .part import ConsolePage, Part, Visit
+from .part import CLIENT, ConsolePage, Part, Visit
 from .sessions import SESSION_SECONDS, ConsoleSession, ConsoleSessions
 
 if TYPE_CHECKING:
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 1_048_576
 """Of a form: the paths of a large change."""
 COOKIE: Final = "obsidian-mcp-console"
-CLIENT: Final = "console"
-"""The name under which the journal has changes that were made here."""
 OPEN: Final = "open"
 HOME: Final = "home"
 _RUN_AGAIN: Final = (

@@ -41,6 +41,17 @@ HEADERS: Final = {
 """`no-referrer` would make browsers send `Origin: null` with the console's own forms."""
 
 
+SANDBOXED: Final = {
+    **HEADERS,
+    "x-frame-options": "SAMEORIGIN",
+    "content-security-policy": (
+        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+        "frame-ancestors 'self'; base-uri 'none'; form-action 'none'; sandbox allow-scripts"
+    ),
+}
+"""Headers of a document inside a page: it has no origin, so neither cookie nor console."""
+
+
 def opening_address(server: str, token: str) -> str:
     """Return the address that opens the console once."""
     return f"{server}{BELOW}/open?token={token}"
@@ -48,6 +59,8 @@ def opening_address(server: str, token: str) -> str:
 
 def write_page(page: ConsolePage, parts: Sequence[Part], current: Part, visit: Visit) -> Response:
     """Return a page of a part in its frame, with the navigation and the choice of a vault."""
+    if not page.is_framed:
+        return Response(page.body.encode("utf-8", "replace"), page.status, SANDBOXED)
     links = [
         element(
             "a",

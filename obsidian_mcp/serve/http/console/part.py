@@ -6,12 +6,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 
 from .fields import NO_FIELDS, RequestFields, write_query
 from .markup import Child, Markup, element, join
+
+CLIENT: Final = "console"
+"""The name under which the journal has what is changed here."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +83,9 @@ class ConsolePage:
     title: str
     body: Markup
     status: int = 200
+    is_framed: bool = True
+    """Whether it is a page of its own. Else `body` is a whole document with script of its own, for
+    a frame in a page: it is sent so that it can reach nothing of the console (UI-21)."""
 
 
 class Part(ABC):

@@ -1,0 +1,107 @@
+"""A file that has changed since: what the change did, and what happened afterwards, as two sides
+(UI-37)."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import suppress
+
+from obsidian_mcp.core.files.ports import ChangeHead, Recorded
+from obsidian_mcp.core.operations.history import recall
+from obsidian_mcp.core.operations.plan import FileChange, changed_files
+from obsidian_mcp.core.review.file_review import review_file
+from obsidian_mcp.core.text.text import Text
+from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import InvalidArguments, NoteNotFound
+from obsidian_mcp.serve.http.console.markup import Markup, element, join
+from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
+
+from .file_card import LINES_ALONE, NAME
+from .hunk_view import write_hunk
+
+
+def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
+    """Return the page on which a person chooses. Raises: ChangeNotFound, InvalidArguments."""
+    path = visit.query.text("path")
+    recorded = recall(visit.vault, head.number)
+    files = changed_files(recorded, visit.vault.catalog.path_of)
+    file = next((file for file in files if path in (file.path, file.to)), None)
+    if file is None:
+        raise InvalidArguments(f"Change {head.number} did not touch {path!r}.", argument="path")
+    now = _read_present(visit.vault, recorded, file)
+    sides = element(
+        "div",
+        _write_side(f"What change {head.number} did", file.path, file.before, file.after),
+        _write_side("What happened since", file.path, file.after, now),
+        class_="sides",
+    )
+    name = file.to or file.path
+    intro = element(
+        "p",
+        element("strong", name),
+        " has changed since, so nothing was taken back. Choose what it should be:",
+        class_="notice",
+        role="alert",
+    )
+    back = visit.link(NAME, change=head.number)
+    body = join(intro, _write_choices(visit, file, now, back), sides)
+    return ConsolePage("Which one counts?", body, 409)
+
+
+def _read_present(vault: Vault, recorded: Recorded, file: FileChange) -> bytes | None:
+    """Return what a file holds now; None where it is gone."""
+    paths = {file.path, file.to}
+    disks = [
+        step.target or step.disk
+        for step in recorded.steps
+        if paths & {vault.catalog.path_of(disk) for disk in (step.disk, step.target) if disk}
+    ]
+    for disk in reversed(disks):
+        with suppress(NoteNotFound):
+            return vault.files.read_file(disk, sys.maxsize)
+    return None
+
+
+def _write_choices(visit: Visit, file: FileChange, now: bytes | None, back: str) -> Markup:
+    fields = {
+        "do": "undo",
+        "change": visit.query.text("change"),
+        "path": visit.query.text("only"),
+        "hunk": visit.query.text("hunk"),
+    }
+    choices = [
+        visit.write_form(NAME, element("button", "Put the old text back"), wins="undo", **fields)
+    ]
+    if file.is_text and None not in (file.before, file.after, now):
+        button = element("button", "Keep both, where they do not meet", class_="main")
+        choices.insert(0, visit.write_form(NAME, button, wins="both", **fields))
+    if not fields["path"]:
+        button = element("button", "Leave this file, undo the others")
+        choices.append(visit.write_form(NAME, button, wins="current", **fields))
+    choices.append(element("a", "Leave everything as it is", href=back, class_="button"))
+    return element("div", *choices, class_="row")
+
+
+def _write_side(title: str, path: str, before: bytes | None, after: bytes | None) -> Markup:
+    """Return one difference under its title."""
+    return element(
+        "section", element("h2", title), _write_difference(path, before, after), class_="side"
+    )
+
+
+def _write_difference(path: str, before: bytes | None, after: bytes | None) -> Markup:
+    if after is None:
+        return element("p", "The file was moved or deleted.")
+    if b"\0" in (before or b"") + after:
+        return element("p", "It is not a text.")
+    hunks = review_file(path, *(Text.decode(data or b"").body for data in (before, after))).hunks
+    if not hunks:
+        return element("p", "Nothing of its text.")
+    room, written = LINES_ALONE, []
+    for hunk in hunks:
+        room -= len(hunk.lines)
+        written.append(write_hunk(hunk))
+        if room < 0:
+            written.append(element("p", "There is more than is shown here.", class_="quiet"))
+            break
+    return join(*written)
