@@ -65,8 +65,8 @@ def review_page(visit: Visit, title: str, heads: Sequence[ChangeHead]) -> Consol
     following = first + CHANGES
     if following < len(in_order):
         query = visit.query
-        kept = {"conversation": query.text("conversation"), "since": query.text("since")}
-        address = visit.link(NAME, **kept, **{"from": following})
+        review_fields = {"conversation": query.text("conversation"), "since": query.text("since")}
+        address = visit.link(NAME, **review_fields, **{"from": following})
         count = write_count(len(in_order) - following, "more change")
         body.append(element("p", element("a", f"Show {count}", href=address)))
     return ConsolePage(title, join(*body))
@@ -150,14 +150,14 @@ def _write_more(visit: Visit, head: ChangeHead, total: int, first: int) -> Marku
 def _write_review_actions(visit: Visit, heads: Sequence[ChangeHead]) -> Markup:
     """Return what can be done with all changes of a review."""
     query = visit.query
-    kept = {"conversation": query.text("conversation"), "since": query.text("since")}
+    review_fields = {"conversation": query.text("conversation"), "since": query.text("since")}
     actions = []
     if any(_is_undoable(head) for head in heads):
         button = element("button", "Undo all of these", class_="main")
-        actions.append(visit.write_form(NAME, button, do="undo-review", **kept))
+        actions.append(visit.write_form(NAME, button, do="undo-review", **review_fields))
     if any(map(is_new, heads)):
         button = element("button", "Mark these as seen")
-        actions.append(visit.write_form(NAME, button, do="seen", **kept))
+        actions.append(visit.write_form(NAME, button, do="seen", **review_fields))
     return element("div", *actions, class_="row")
 
 

@@ -44,7 +44,7 @@ def write_file(
     head = element(
         "div",
         element(
-            "h3", *title, " ", element("span", KINDS[file.kind], class_="badge"), class_="grow"
+            heading, *title, " ", element("span", KINDS[file.kind], class_="badge"), class_="grow"
         ),
         _versions_link(visit, change, file) if review is not None else None,
         undo_file,

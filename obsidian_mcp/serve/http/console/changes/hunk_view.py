@@ -44,11 +44,11 @@ def _write_line(line: ReviewedLine) -> list[Markup]:
 def _write_row(
     fate: str, kind: str, runs: Iterable[WordRun] = (), cells: Markup | None = None
 ) -> Markup:
-    said = _SAID[fate]
+    label = _SAID[fate]
     return element(
         "div",
         element("span", _SIGNS[fate], class_="sign", aria_hidden="true"),
-        element("span", said, class_="hidden-text") if said else None,
+        element("span", label, class_="hidden-text") if label else None,
         element("span", _write_runs(runs) if cells is None else cells, class_="words"),
         class_=f"line {fate} {kind}",
     )
