@@ -24,7 +24,7 @@ from tests.conftest import FIXTURES
 from tests.generated import ROOT, check_section
 
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
-SERVING = {"serve", "http", "bridge"}
+SERVING = {"serve", "http", "bridge", "ui"}
 """Commands that do not end by themselves."""
 
 

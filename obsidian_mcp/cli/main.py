@@ -101,7 +101,7 @@ def _run(arguments: Sequence[str]) -> int:
         words = _without_rest_of_path(words, options)
     if not words or tuple(words) == ("serve",):
         return serve(options, partial(_log, is_verbose=is_verbose))
-    if is_verbose or words[0] in ("bridge", "http"):
+    if is_verbose or words[0] in ("bridge", "http", "ui"):
         _log(is_verbose=is_verbose)
     if words[0] == VERBATIM:
         from .headless.command import run_drop_in as run_obsidian
