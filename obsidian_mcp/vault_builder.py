@@ -270,12 +270,22 @@ class FolderBuilder:
         set when the watcher has reported changes; None without a watcher."""
         from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
         from obsidian_mcp.adapters.pdf_reader import PdfReader
+        from obsidian_mcp.core.vault.first_look import COMMAND_SECONDS, SERVER_SECONDS
 
         root, is_server = vault.files.root, self._is_server
         indexer.is_patient = not is_server
         look = None if reported is None else vault.catch_up
         niceness = NICENESS if is_server else 0
-        IndexWorkers(indexer, root, look, reported or threading.Event(), niceness=niceness).start()
+        vault.is_looked_at_aside = True
+        vault.first_look_seconds = SERVER_SECONDS if is_server else COMMAND_SECONDS
+        IndexWorkers(
+            indexer,
+            root,
+            look,
+            reported or threading.Event(),
+            first_look=vault.refresh,
+            niceness=niceness,
+        ).start()
         PdfReader(indexer, root, is_reading=is_server)
         vectors = cache / f"vectors{vault.policy.fingerprint}"
         return _meaning(self._config, indexer, vault, vectors, is_server=is_server)

@@ -130,9 +130,10 @@ _made: list[App] = []
 
 
 def app_on(*vaults: Path, **changed: Any) -> App:
-    """An App without a watcher, and with nothing of this machine's own in it; `changed` are settings (`Config`). It is
-    closed after the test that makes it; one that a fixture of a module makes, by that fixture."""
-    beside = vaults[0].parent
+    """An App without a watcher, and with nothing of this machine's own in it; `changed` are settings (`Config`), and
+    `serving` as `compose.build` takes it. It is closed after the test that makes it; one that a fixture of a module
+    makes, by that fixture."""
+    beside, serving = vaults[0].parent, changed.pop("serving", False)
     settings = config.Config(tuple(map(str, vaults)), environ={"HOME": str(beside)})
     made = compose.build(
         settings.replace(
@@ -140,7 +141,8 @@ def app_on(*vaults: Path, **changed: Any) -> App:
             named_state=str(beside / "state"),
             named_policy=str(beside / "policy.toml"),
             **changed,
-        )
+        ),
+        serving=serving,
     )
     _made.append(made)
     return made

@@ -59,18 +59,20 @@ class IndexWorkers:
         look: Callable[[], float | None] | None = None,
         reported: threading.Event | None = None,
         *,
+        first_look: Callable[[], None] | None = None,
         niceness: int = 0,
         pool_files: int = POOL_FILES,
     ) -> None:
         """`root` is the vault's folder. `look` takes note of what has changed there, each time
-        `reported` was set and after as many seconds as it returns."""
+        `reported` was set and after as many seconds as it returns; `first_look` comes before."""
         self._indexer = indexer
         self._root = root
         self._look = look
+        self._first_look = first_look
         self._niceness = niceness
         self._pool_files = pool_files
         self._pool: WorkerPool | None = None
-        self._is_tidy = False
+        self._is_tidy = not niceness
         """Whether nothing was stored in batches since the segments of the full-text index were
         merged."""
         self._pause: float | None = None
@@ -82,7 +84,10 @@ class IndexWorkers:
         """Start the thread, and store the pending files in it from now on."""
         self._indexer.background = self
         self._worker.start()
-        self._indexer.wake()
+        if self._first_look is not None:
+            self.wake()
+        else:
+            self._indexer.wake()
 
     def wake(self) -> None:
         """Wake the thread: a change was reported, or files are pending."""
@@ -101,17 +106,24 @@ class IndexWorkers:
             give_back_memory()
         else:
             try:
-                if self._look is not None and not self._worker.wait_or_stop(GATHER_SECONDS):
+                if self._first_look is not None:
+                    self._first_look()
+                    self._first_look = None
+                elif self._look is not None and not self._worker.wait_or_stop(GATHER_SECONDS):
                     self._pause = self._look()
                 self._store_pending()
             except AppError as error:  # the disk is gone; every call says so
+                if self._worker.is_stopping:
+                    return None
                 logger(__name__).warning("%s", error.message)
                 self._worker.retry(RETRY_SECONDS)
         if self._worker.is_stopping:
             self._end_pool()
         if not self._is_tidy:
             return LINGER_SECONDS
-        return min(filter(None, (self._pause, self._seconds_to_rest)), default=None)
+        # A rest that is due now is a pause of 0 s: without any, it would never come.
+        pauses = (self._pause or None, self._seconds_to_rest)
+        return min((pause for pause in pauses if pause is not None), default=None)
 
     @property
     def _seconds_to_rest(self) -> float | None:

@@ -144,15 +144,16 @@ def _look_up(
     options: Options, vault: str, sent: Mapping[str, Any], texts: list[str], budget: int
 ) -> str:
     from obsidian_mcp.core.operations import recall as recalling
+    from obsidian_mcp.core.vault.first_look import HOOK_SECONDS
 
     with options.app((vault,) if vault else ()) as app:
         sessions = ToldSessions(app.config.state / "hooks.json", sent)
-        opened = app.vaults.get("")
+        opened = app.vaults.get("", listed=False)
         room = budget - len(recalling.FRAME)
         passages: list[recalling.RecalledPassage] = []
         for text in texts:
             keys = [*sessions.keys, *(passage.key for passage in passages)]
-            passages += recalling.recall(opened, text, room, keys)
+            passages += recalling.recall(opened, text, room, keys, patience=HOOK_SECONDS)
             room = budget - len(recalling.frame(opened, passages))
         sessions.add([passage.key for passage in passages])
         return recalling.frame(opened, passages)

@@ -15,6 +15,10 @@ from .tool_commands import call_tool, read_standard_input
 
 BUDGET = 1_500
 """Characters of what is recalled."""
+NOT_LOOKED = (
+    "The vault is large and was not looked at whole: what changed since the last session may be "
+    "missing.\n"
+)
 NOTHING_FITS = 1
 """Exit status of `recall` without an answer."""
 
@@ -35,11 +39,14 @@ def recall(
     words = _read_text(text)
     set_call(client=Client("command line"))
     with call_with(wants_all=True), options.app((vault,) if vault else ()) as app:
-        opened = app.vaults.get("")
+        opened = app.vaults.get("", listed=False)
         passages = recalling.recall(opened, words, budget)
         framed = recalling.frame(opened, passages)
+        is_current = opened.is_listed
     if not passages:
         return NOTHING_FITS
+    if not is_current:
+        write("", NOT_LOOKED)
     listed = [
         {"path": passage.path, "line": passage.line, "date": passage.date, "text": passage.text}
         | ({"outdated": passage.outdated} if passage.outdated else {})

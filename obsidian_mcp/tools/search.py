@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from datetime import datetime
+from math import inf
 from typing import Annotated, Literal
 
 from obsidian_mcp.app import App
@@ -79,7 +80,7 @@ def search(
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=bool(folder or name))
     query = query or ""
     if name and (folder or group or sort):
         raise InvalidArguments(
@@ -106,12 +107,16 @@ def search(
         sys.maxsize if current_call.get().wants_all else ANSWER_CHARACTERS - len(remark),
     )
     by = parse_facet(group) if group.strip() else None
-    named = None if everything or opened.app is None else app_answers.find_in_app(opened, request)
+    named = None
+    if opened.app is not None and not everything:
+        opened.wait_for_files(inf)
+        named = app_answers.find_in_app(opened, request)
     hits = opened.search.find(request, named, by)
     if not hits.total and request.folder is not None:
         opened.folders.describe_folder(request.folder)
     is_weak = not hits.total or hits.widened is not None
-    if _names_operator_or_property(query) if is_weak else _names_other_operator(query):
+    is_odd = _names_operator_or_property(query) if is_weak else _names_other_operator(query)
+    if is_odd and opened.is_listed:  # advice is about all notes
         from obsidian_mcp.core.operations.query_advice import advise  # needed where little is found
 
         advice = advise(opened, request.query, finds_nothing=is_weak)

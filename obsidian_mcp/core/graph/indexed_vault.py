@@ -185,7 +185,7 @@ class IndexedVault:
     ) -> IndexColumn[T]:
         """Return a column of the rows of files; `read` returns number and cell of files with some
         numbers."""
-        return IndexColumn(read, self._rows.numbers_of, self._numbers)
+        return IndexColumn(read, self._rows.file_paths.find_numbers, self._numbers)
 
     @cached_property
     def _properties(self) -> IndexColumn[tuple[str, Value]]:

@@ -38,7 +38,7 @@ class LinkGraph:
 
     def __init__(self, rows: Rows, files: NumberedFiles, catalog: Catalog) -> None:
         self._links: LinkRows = rows.link_rows
-        self._numbers_of = rows.numbers_of
+        self._numbers_of = rows.file_paths.find_numbers
         self._files = files
         self._catalog = catalog
         self._known_targets: dict[tuple[str, str, bool], VaultPath | None] = {}

@@ -97,6 +97,7 @@ class PendingFiles:
                     self._begin()
 
     def _begin(self) -> None:
+        self._entries()  # where this is the first look at the folder, all of it is news
         with self.state:
             self._meanwhile = {}
         entries = list(self._entries())

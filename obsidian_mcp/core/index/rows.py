@@ -31,6 +31,7 @@ from .facts import (
     TagFact,
     TaskFact,
 )
+from .file_paths import FilePaths
 from .file_sets import FileSets
 from .full_text import FullText
 from .interned import PROPERTIES as PROPERTY_NAMES
@@ -101,6 +102,11 @@ class Rows(NamedTuple):
         return FileSets(self.connection)
 
     @property
+    def file_paths(self) -> FilePaths:
+        """The numbers and paths of files in this view."""
+        return FilePaths(self.connection)
+
+    @property
     def link_rows(self) -> LinkRows:
         """The links of all files in this view."""
         return LinkRows(self.connection)
@@ -159,12 +165,6 @@ class Rows(NamedTuple):
             "SELECT id, path FROM files WHERE changed > ?", (generation,)
         )
         return {number: to_path(path) for number, path in rows}
-
-    def numbers_of(self, paths: Sequence[str]) -> dict[str, int]:
-        """Return the numbers of some files, without those that have no rows."""
-        sql = f"SELECT path, id FROM files WHERE path {IN_LIST}"
-        rows = self.connection.execute(sql, (json.dumps([to_stored_path(path) for path in paths]),))
-        return {to_path(path): number for path, number in rows}
 
     def paths(self) -> dict[int, VaultPath]:
         """Return every file by its number."""

@@ -16,6 +16,7 @@ from obsidian_mcp.core.search.snippets import first_lines
 from obsidian_mcp.core.text.fit import cut_text_within, take_fitting
 from obsidian_mcp.core.text.text import hidden_text_warnings, remove_hidden_text, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.vault.first_look import RECALL_SECONDS
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
@@ -63,18 +64,24 @@ class RecalledPassage:
 
 
 def recall(
-    vault: Vault, text: str, budget: int, told_keys: Collection[str] = ()
+    vault: Vault,
+    text: str,
+    budget: int,
+    told_keys: Collection[str] = (),
+    *,
+    patience: float = RECALL_SECONDS,
 ) -> list[RecalledPassage]:
     """Return the passages that fit into a number of characters, current ones first; none where no
     note says enough of the text.
 
-    `told_keys` are keys of passages that are left out. Raises: AppError.
+    `told_keys` are keys of passages that are left out; `patience` is how long the first look at the
+    folder is waited for, in seconds. Raises: AppError.
     """
     query = " ".join(_WORD.findall(text)[:MOST_WORDS])
     if not query:
         return []
     by_text: dict[str, RecalledPassage] = {}
-    for passage in _find_passages(vault, query):
+    for passage in _find_passages(vault, query, patience):
         by_text.setdefault(passage.text, passage)
     passages = list(by_text.values())
     if not speaks_of_past(text, vault.calendar.today.isoformat()):
@@ -92,9 +99,10 @@ def frame(vault: Vault, passages: Collection[RecalledPassage]) -> str:
     return FRAME.format(vault=vault.name.replace('"', "'"), notes=body)
 
 
-def _find_passages(vault: Vault, query: str) -> Iterator[RecalledPassage]:
+def _find_passages(vault: Vault, query: str, patience: float) -> Iterator[RecalledPassage]:
     hits = vault.search.find(
-        Request(query, limit=MOST_FILES, snippets=LINES_OF_FILE, now=vault.calendar.now())
+        Request(query, limit=MOST_FILES, snippets=LINES_OF_FILE, now=vault.calendar.now()),
+        patience=patience,
     )
     if _is_weak(hits, query):
         return
@@ -114,7 +122,7 @@ def _is_weak(hits: Hits, query: str) -> bool:
 
 
 def _passages_of(vault: Vault, hit: Hit) -> Iterator[RecalledPassage]:
-    entry = vault.catalog.get(hit.path)
+    entry = vault.search.find_entry(hit.path)
     if entry is None:
         return
     day = _find_day(hit.path.rpartition("/")[2])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from bisect import bisect_right
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from functools import reduce
@@ -179,7 +178,7 @@ def _any_word(snapshot: Snapshot, words: Sequence[str], columns: str) -> Bounds:
     files: AbstractSet[int] = NOTHING
     start, step = 0, FIRST_WORDS if len(words) > FEW_WORDS else FEW_WORDS
     while start < len(words):
-        scan_seconds = (len(snapshot.table.files) - len(files)) * READ_SECONDS
+        scan_seconds = (snapshot.table.count - len(files)) * READ_SECONDS
         remaining = len(words) - start
         if (
             start
@@ -249,7 +248,7 @@ def _expression(snapshot: Snapshot, leaf: Regex, where: str, *, cased: bool) -> 
         result = _make_uncertain(snapshot, _any_word(snapshot, words, columns), unsure)
     if where != "content":
         with_path = {
-            number for number, path in snapshot.table.paths.items() if expression.is_found_in(path)
+            number for number, path in snapshot.table.read_all() if expression.is_found_in(path)
         }
         result = _unite_bounds([result, Bounds.from_files(with_path)])
     return result.to_upper_bound() if cased else result
@@ -313,12 +312,12 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
             if has_value(value):
                 files_with.update(files)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
-    return _make_uncertain(snapshot, Bounds.from_files(files_with & snapshot.table.files), unsure)
+    return _make_uncertain(snapshot, Bounds.from_files(listed_only(snapshot, files_with)), unsure)
 
 
 def listed_only(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:
     """Return files without those that are hidden or gone."""
-    return files & snapshot.table.files if snapshot.table.has_unlisted else files
+    return files - snapshot.table.excluded if snapshot.table.excluded else files
 
 
 # Sets of files
@@ -329,21 +328,13 @@ def flagged_files(snapshot: Snapshot, bits: int) -> frozenset[int]:
     files = snapshot.flags.get(bits)
     if files is None:
         numbers = snapshot.rows.texts.find_flagged(bits)
-        files = snapshot.flags[bits] = frozenset(
-            number for number in numbers if number in snapshot.table.paths
-        )
+        files = snapshot.flags[bits] = frozenset(numbers) - snapshot.table.excluded
     return files
 
 
 def path_contains(snapshot: Snapshot, text: str) -> set[int]:
     """Return the files whose folded path contains a folded text."""
-    lines, starts, numbers = snapshot.table.path_lines
-    text, files = text.replace("\n", "\0"), set[int]()
-    at = lines.find(text)
-    while at >= 0:
-        files.add(numbers[bisect_right(starts, at) - 1])
-        at = lines.find(text, lines.find("\n", at))
-    return files
+    return set(snapshot.table.path_lines.find_containing(text))
 
 
 def _make_uncertain(

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
@@ -24,6 +24,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
 from .current_first import Currency, speaks_of_past
+from .file_table import FileTable
 from .found_files import FoundFiles
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, request_filter
@@ -223,7 +224,7 @@ class FileSearch:
         tables, now = tools.property_tables, self._request.now
         return Snapshot(
             rows=rows,
-            table=state.table,
+            table=FileTable(rows.file_paths, state.file_cache),
             vocabulary=state.words,
             catalog=tools.catalog,
             signals=Signals(rows, tools.catalog, outdated, tables, now),
@@ -297,7 +298,7 @@ class FileSearch:
         near = {
             number: note.start
             for note in self._tools.near(query, NEAR_FILES)
-            if (number := snapshot.table.numbers.get(note.path)) is not None
+            if (number := snapshot.table.find_number(note.path)) is not None
             and (self._within is None or number in self._within)
         }
         of_words = {number for number, _ in by_words.scored}
@@ -321,17 +322,21 @@ class FileSearch:
         self, snapshot: Snapshot, result: _SearchProgress, textless: list[Item]
     ) -> FoundFiles:
         """Return the files in the order of the request. Raises: InvalidArguments."""
-        request, paths = self._request, snapshot.table.paths
+        request = self._request
         is_exact = request.match == "exact"
         note = None
         if not is_exact and not result.plan.is_wide:
             note = self._describe_others(snapshot, result)
         total, order = len(result.files) + len(textless), request.order
         if order is not None and result.ranked is None:
-            items = [Item(paths[number], number) for number in result.files]
+            all_paths = snapshot.table.paths.look_up(result.files)
+            items = [Item(all_paths[number], number) for number in result.files]
             items = sort.sort_items(snapshot, items + textless, order)
             return FoundFiles(snapshot, items, total, order, result.plan, {}, note)
         ranked, starts = result.ranked or Ranked((), {}), result.starts or {}
+        paths: Mapping[int, VaultPath] = snapshot.table.paths
+        if len(ranked.scored) > len(ranked.fields):  # the texts of the others were not read
+            paths = snapshot.table.paths.look_up({number for number, _ in ranked.scored})
         items = [
             Item(paths[number], number, score, starts.get(number))
             for number, score in ranked.scored
@@ -375,7 +380,7 @@ class FileSearch:
         is_wanted = request_filter(request)
         items = []
         for path in named:
-            number, entry = snapshot.table.numbers.get(path), snapshot.catalog.get(path)
+            number, entry = snapshot.table.find_number(path), snapshot.catalog.get(path)
             is_within = self._within is None or number in self._within
             if number is None and entry is not None:
                 is_within = is_wanted(entry)

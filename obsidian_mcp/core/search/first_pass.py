@@ -78,7 +78,7 @@ def find_linked(
         text = analysis.fold(display)
         if sum([weight for term, weight in own if term.places(text, 1)]) >= least:
             target = resolve(snapshot.catalog, snapshot.table.paths[source], path)
-            number = snapshot.table.numbers.get(target) if target is not None else None
+            number = snapshot.table.find_number(target) if target is not None else None
             if number is not None and (number in files or may_follow(number)):
                 texts_by_note.setdefault(number, set()).add(analysis.spread(display))
     return texts_by_note

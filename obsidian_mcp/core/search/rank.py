@@ -152,7 +152,7 @@ def _score_files(
     snapshot: Snapshot, scorer: Scorer, fields: Mapping[int, Fields]
 ) -> list[tuple[int, float]]:
     """Return files with the scores of the second pass, best first; of equal ones the newest."""
-    paths = snapshot.table.paths
+    paths = snapshot.table.paths.look_up(fields.keys())
     scores = {number: round(scorer.score(paths[number], own), 2) for number, own in fields.items()}
     newest = snapshot.signals.newest_first(fields.keys(), len(fields))
     return sorted([(number, scores[number]) for number in newest], key=itemgetter(1), reverse=True)

@@ -94,7 +94,7 @@ def describe_inside_words(
     looked_up = longer[:MOST_LONGER]
     expression = " OR ".join(f'"{form}"' for form in looked_up)
     further = snapshot.rows.full_text.find_matching(expression) - files
-    count = sum(number in snapshot.table.paths and within(number) for number in further)
+    count = sum(map(within, further - snapshot.table.excluded))
     if not count:
         return None
     least = "at least " if len(longer) > len(looked_up) else ""

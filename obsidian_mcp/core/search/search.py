@@ -6,13 +6,16 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from math import inf
 from typing import TypeVar, overload
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, FileNumbers, Rows
+from obsidian_mcp.core.index.rows import PROPERTIES, WITH_INLINE_FIELDS, Rows
+from obsidian_mcp.core.index.stored_catalog import StoredCatalog
 from obsidian_mcp.core.note.validity import DEFAULT_NAMES, ValidityNames
 from obsidian_mcp.core.query.nodes import QueryNode
 from obsidian_mcp.core.query.parser import parse
@@ -21,10 +24,12 @@ from obsidian_mcp.errors import QueryInvalid
 
 from . import similar, unindexed
 from .file_search import FileSearch, SearchTools
+from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
 from .outdated_files import OutdatedFiles
 from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
 from .state import SearchStates
+from .stored_answer import find_stored, may_answer_stored
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
@@ -40,21 +45,23 @@ class Search:
     def __init__(
         self,
         indexer: Indexer,
-        files: FileNumbers,
+        catalog: Catalog,
         read: Callable[[FileEntry], bytes],
         filters: Callable[[], IgnoreFilters],
         *,
         inline_fields: Callable[[], bool] = lambda: False,
         validity_names: ValidityNames = DEFAULT_NAMES,
         today: Callable[[], date] = date.today,
+        wait_for_files: Callable[[float | None], bool] = lambda _: True,
         near: Callable[[str, int], Sequence[Near]] | None = None,
         like: Callable[[VaultPath, int], Sequence[Near]] | None = None,
     ) -> None:
         """`read` returns a file's bytes or raises AppError, `filters` what the user hides,
         `inline_fields` whether Dataview's fields are properties (SEARCH-79); `near` and `like` the
-        notes nearest in meaning to a text and a note (SEM-04)."""
+        notes nearest in meaning to a text and a note (SEM-04). `wait_for_files` waits until the
+        catalog is known, at most some seconds, and returns whether it is (SEARCH-115)."""
         self._indexer = indexer
-        self._catalog = files.catalog
+        self._catalog = catalog
         self._read = read
         self._filters = filters
         self._inline_fields = inline_fields
@@ -62,26 +69,52 @@ class Search:
         self._today = today
         self._near = near
         self._like = like
-        self._states = SearchStates(files)
+        self._wait_for_files = wait_for_files
+        self._states = SearchStates(indexer, catalog)
+        self._knows_files = False
+        """Whether the first look at the folder has ended."""
+        self._before_look: tuple[StoredCatalog, SearchStates] | None = None
+        """What answers until the files are known."""
         indexer.resting.add(lambda _: self._states.forget())
 
     @overload
-    def find(self, request: Request, named: Sequence[VaultPath] | None = None) -> Hits: ...
+    def find(
+        self,
+        request: Request,
+        named: Sequence[VaultPath] | None = None,
+        *,
+        patience: float | None = None,
+    ) -> Hits: ...
     @overload
     def find(
-        self, request: Request, named: Sequence[VaultPath] | None, by: Facet | None
+        self,
+        request: Request,
+        named: Sequence[VaultPath] | None,
+        by: Facet | None,
+        *,
+        patience: float | None = None,
     ) -> Hits | Grouped: ...
 
     def find(
-        self, request: Request, named: Sequence[VaultPath] | None = None, by: Facet | None = None
+        self,
+        request: Request,
+        named: Sequence[VaultPath] | None = None,
+        by: Facet | None = None,
+        *,
+        patience: float | None = None,
     ) -> Hits | Grouped:
         """Return the files that a query finds, in groups where `by` is given; with `named`, those
         files, which the app has found.
 
+        `patience`: seconds to wait for the first look at the folder, if not as many as others wait.
         Raises: QueryInvalid, InvalidArguments for an order by a property that no note has,
         OperationTimeout, StorageFailed.
         """
         request, query, remark = _read_query(request, named)
+        if query is not None and named is None and not self._knows_files:
+            stored = self._find_before_look(request, query, by, patience)
+            if stored is not None:
+                return _begin_note(stored, remark)
         search = FileSearch(self._tools(request), request, query, named=named, by=by)
         if self._indexer.is_first_build and query is not None and named is None:
             # First the files are scanned for what is searched for (INDEX-46).
@@ -102,6 +135,34 @@ class Search:
                 in_words = self.find(request._replace(query=words), named, by)
                 return _begin_note(in_words, AS_WORDS)
         return _begin_note(hits, remark)
+
+    def find_entry(self, path: VaultPath) -> FileEntry | None:
+        """Return a file that a search has listed, also before all files are known."""
+        before_look = self._before_look
+        entry = self._catalog.get(path)
+        return before_look[0].get(path) if entry is None and before_look is not None else entry
+
+    def _find_before_look(
+        self, request: Request, query: QueryNode, by: Facet | None, patience: float | None
+    ) -> Hits | Grouped | None:
+        """Return an answer from the rows where the first look at the folder takes long; None where
+        the files are known (SEARCH-115)."""
+        if may_answer_stored(request, query) and not self._wait_for_files(patience):
+            catalog, states = self._before_look or self._open_stored()
+            tools = self._tools(request)._replace(
+                catalog=catalog, states=states, near=None, pdfs=None
+            )
+            stored = find_stored(self._indexer, tools, catalog, request, query, by=by)
+            if stored is not None:
+                return stored
+        self._knows_files = self._wait_for_files(inf)
+        self._before_look = None
+        return None
+
+    def _open_stored(self) -> tuple[StoredCatalog, SearchStates]:
+        catalog = StoredCatalog(self._indexer.query, self._indexer.stat or (lambda _: None))
+        self._before_look = catalog, SearchStates(self._indexer, catalog)
+        return self._before_look
 
     def find_alike(
         self, path: VaultPath, text: str, limit: int
@@ -147,6 +208,7 @@ class Search:
     def ask_outdated(self, question: Callable[[Rows, OutdatedFiles], T]) -> T:
         """Return the answer to a question about the rows, and what of them is outdated today."""
         filters, today = self._filters(), self._today().isoformat()
+        self._indexer.begin_once()
 
         def ask(rows: Rows) -> T:
             state = self._states.current(rows, filters)
@@ -162,7 +224,7 @@ class Search:
         def make_ready(rows: Rows) -> None:
             state = self._states.current(rows, filters)
             self._states.find_languages(state, rows)
-            _ = state.table.path_lines
+            _ = FileTable(rows.file_paths, state.file_cache).path_lines
 
         self._indexer.query(make_ready)
         self._catalog.find_by_name("")

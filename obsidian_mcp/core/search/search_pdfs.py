@@ -96,7 +96,7 @@ def describe_unread(
             f"{path}: {problem}"
             for path, (problem, *_) in snapshot.rows.warnings().items()
             if is_pdf(path) and (entry := snapshot.catalog.get(path)) is not None
-            if path in snapshot.table.numbers and is_wanted(entry)
+            if snapshot.table.find_number(path) is not None and is_wanted(entry)
         ]
         sentences += filter(None, [describe_problems(problems)])
     return " ".join(sentences) or None

@@ -37,7 +37,7 @@ def limit_hits(
 
     `weighted` are the terms of the plan.
     """
-    rarest = _rarest_weight(len(snapshot.table.paths))
+    rarest = _rarest_weight(snapshot.table.count)
     terms = list(weighted)
     if len(terms) == 1:  # its weight is 1 whatever its rarity: nothing was weighed against it
         rarity = rarity_of(snapshot, terms[0].term)

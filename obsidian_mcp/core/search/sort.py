@@ -62,7 +62,7 @@ def check(snapshot: Snapshot, facet: Facet) -> None:
     if facet.kind != "property" or not snapshot.is_whole:
         return
     values = snapshot.signals.read_property(facet.property)
-    if not any(number in snapshot.table.paths for number, _ in values):
+    if all(number in snapshot.table.excluded for number, _ in values):
         raise InvalidArguments(
             f"No note has a property {facet.property!r} to sort or group by. Give "
             f"{', '.join(_KINDS)} or the name of a property that notes have.",

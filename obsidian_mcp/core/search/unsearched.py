@@ -65,10 +65,11 @@ def _describe_unreadable(
     snapshot: Snapshot, unreadable: Mapping[VaultPath, Sequence[str]]
 ) -> Iterator[tuple[int, str]]:
     """Yield the files, but PDFs, that could not be read when they were indexed, and why."""
-    numbers = snapshot.table.numbers
     for path, warnings in unreadable.items():
-        if path in numbers and not facts.UNINDEXED.issuperset(warnings) and not is_pdf(path):
-            yield numbers[path], f"{path}: {warnings[0].rstrip('.')}"
+        number = snapshot.table.find_number(path)
+        is_read = facts.UNINDEXED.issuperset(warnings) or is_pdf(path)
+        if number is not None and not is_read:
+            yield number, f"{path}: {warnings[0].rstrip('.')}"
 
 
 def _describe_cut(

@@ -53,7 +53,7 @@ def rarity_of(snapshot: Snapshot, term: Term) -> float:
     count = snapshot.text_counts.get(term.text) if term.is_part else None
     if count is None:
         count = count_files(snapshot, term.expression)
-    file_count = len(snapshot.table.paths)
+    file_count = snapshot.table.count
     return max(LEAST_RARITY, math.log(1 + (file_count - count + 0.5) / (count + 0.5)))
 
 

@@ -16,19 +16,19 @@ from .snapshot import Snapshot
 def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | None:
     """Return the notes and canvases in the folder and times of a request; None for all (SEARCH-11,
     SEARCH-12)."""
-    paths = snapshot.table.paths
+    table = snapshot.table
     files: AbstractSet[int] | None = None
     if request.since is not None or request.until is not None:
         changed = snapshot.rows.file_sets.changed_between(request.times)
-        files = changed & paths.keys()
+        files = changed - table.excluded
     if request.folder is not None:
         is_inside = folder_filter(request.folder)
-        among = paths if files is None else files
-        files = {number for number in among if is_inside(paths[number])}
+        below = table.find_below(request.folder, is_inside)
+        files = below if files is None else files & below
     if request.note is not None:
-        number = snapshot.table.numbers.get(request.note)
-        among = paths.keys() if files is None else files
-        files = {number} & among if number is not None else set()
+        number = table.find_number(request.note)
+        is_within = number is not None and (files is None or number in files)
+        files = {number} if is_within and number is not None else set()
     return files
 
 

@@ -22,7 +22,7 @@ from obsidian_mcp.core.files.ports import (
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.vault_path import name_key
-from obsidian_mcp.errors import AppError, PermissionDenied
+from obsidian_mcp.errors import AppError, PermissionDenied, VaultNotFound
 
 from .scanning import Dirty, Scanning
 
@@ -51,6 +51,9 @@ class Listing:
         self.lock = threading.RLock()
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
+        self._looked = threading.Event()
+        """Set from the end of the first scan on."""
+        self._is_closing = False
         self._is_frozen = False
         self._is_scan_due = False
         """Whether a scan came in the middle of a change, so that the next call has to make it."""
@@ -75,6 +78,15 @@ class Listing:
         While a change is made they have it as it was before, whatever a scan failed to see.
         """
         return self.scanned or (self._is_frozen and self._scanned_ns is not None)
+
+    def wait_for_look(self, seconds: float) -> bool:
+        """Wait for the end of the first scan, which another thread makes; return whether it has
+        ended."""
+        return self._looked.wait(seconds)
+
+    def stop_looking(self) -> None:
+        """End the scan that is under way: nobody wants to know any more."""
+        self._is_closing = True
 
     @property
     def watch_problem(self) -> str:
@@ -119,6 +131,8 @@ class Listing:
         files = self._files.scan("", self.is_visible if self._policy.restricts_reading else None)
         while some := list(islice(files, 1000)):
             checkpoint()
+            if self._is_closing:
+                raise VaultNotFound("The program is ending.")
             listed += some
         return listed
 
@@ -141,6 +155,7 @@ class Listing:
         self._dirty.note_scan()
         self._misses.note_scan()
         self.scanned = True
+        self._looked.set()
         self._is_scan_due = False
         return changes
 

@@ -112,13 +112,11 @@ class Vault(VaultFiles):
         from obsidian_mcp.core.index.facts import BODY_LIMIT
         from obsidian_mcp.core.index.indexer import Indexer
 
-        if not self.is_listed:
-            self.refresh()
-        files, catalog = self.files, self.catalog
+        files = self.files
         # Without the vault's lock: its holder may be waiting for these threads.
         indexer = self._noting = Indexer(
             self._open_index(),
-            lambda: catalog,
+            self.list_catalog,
             lambda entry: files.head(entry.disk, BODY_LIMIT),
             files.stat,
         )
@@ -186,12 +184,13 @@ class Vault(VaultFiles):
         )
         return Search(
             indexer,
-            self._numbers,
+            self.catalog,
             self._read_bytes,
             self._filters,
             inline_fields=lambda: self.uses_dataview,
             validity_names=parse_names(self._validity),
             today=lambda: self.calendar.today,
+            wait_for_files=self.wait_for_files,
             near=near,
             like=like,
         )
@@ -229,6 +228,7 @@ class Vault(VaultFiles):
 
     def close_index(self) -> None:
         """Close the index and what finds notes by their meaning."""
+        self._listing.stop_looking()
         with self._beginning:
             self._is_closed = True
             if self.meaning is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import lru_cache
+from math import inf
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileContent, FileEntry
@@ -30,6 +31,7 @@ from obsidian_mcp.core.text.vault_path import (
 )
 from obsidian_mcp.errors import NoteNotFound, NotText
 
+from .first_look import COMMAND_SECONDS
 from .folders import Folders
 from .listing import Listing
 from .scanning import Dirty
@@ -66,6 +68,10 @@ class VaultFiles:
         self.policy = policy
         self._listing = Listing(files, dirty, policy, self.catalog, self._note)
         self.lock = self._listing.lock
+        self.first_look_seconds = COMMAND_SECONDS
+        """How long a search waits until the files are known."""
+        self.is_looked_at_aside = False
+        """Whether a thread beside the calls looks at the folder for the first time."""
         self.folders = Folders(files, policy, self._listing)
 
     def _note(self, changes: Iterable[Change]) -> None:
@@ -77,13 +83,33 @@ class VaultFiles:
 
     def refresh(self, *, if_listed: bool = False) -> None:
         """Bring the catalog in step with the disk; `if_listed`: only where it is known."""
-        if not if_listed or self._listing.is_known:
+        if not if_listed or self._listing.scanned or self._listing.is_known:
             self._listing.refresh()
 
     @property
     def watch_problem(self) -> str:
         """A sentence about why the folder is not watched; empty where it is."""
         return self._listing.watch_problem
+
+    def list_catalog(self) -> Catalog:
+        """Return the catalog when it is known."""
+        if not self.is_listed:
+            self.refresh()
+        return self.catalog
+
+    def wait_for_files(self, seconds: float | None = None) -> bool:
+        """Wait until the catalog is known; return whether it is (SEARCH-115).
+
+        Only a first look beside the calls is not waited for to its end: at most so many seconds,
+        None as many as is usual here. Raises: AppError.
+        """
+        if self.is_listed:
+            return True
+        seconds = self.first_look_seconds if seconds is None else seconds
+        if self.is_looked_at_aside and seconds != inf:
+            return self._listing.wait_for_look(seconds)
+        self.refresh()
+        return True
 
     def look_everywhere(self) -> None:
         """As `refresh`, with a scan of the whole folder in any case (WATCH-10)."""

@@ -203,7 +203,7 @@ def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
         assert [link.source for link in vault.graph.backlinks(VaultPath("b.md")).value] == ["a.md", "c.md"]
         assert vault.graph.warnings().value == {"b.md": (UNSTORABLE,)}
         assert vault.indexer.pending_files() == {}
-        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(()))
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
         found = search.find(Request("odd", "exact"))
         assert ([hit.path for hit in found.hits], found.incomplete) == (["b.md"], None)
         assert "b.md" in str(search.find(Request("odd")).incomplete)

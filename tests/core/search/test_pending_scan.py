@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import indexer, pending_scan
-from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
@@ -79,7 +78,7 @@ def test_a_first_search_finds_every_match_or_says_that_it_may_lack_some(
     ):
         vault.indexer.begin()
         vault.indexer.background = Held()
-        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: NOTHING_HIDDEN)
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
         found = search.find(Request("wanted", "exact", limit=NOTES + 1, snippets=0))
         paths = {hit.path for hit in found.hits}
         assert paths <= set.union(*vault.matches)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.search import Search
 from tests.core.memory import MemoryVault
@@ -23,7 +22,7 @@ def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
     vault = MemoryVault(files)
     vault.indexer.begin()
     vault.indexer.complete()
-    return vault, Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(()))
+    return vault, Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
 
 
 @pytest.mark.parametrize("match", ["smart", "exact"])

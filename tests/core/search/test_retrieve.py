@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.hits import Hits, Request
@@ -258,7 +257,7 @@ def test_the_text_of_a_link_finds_the_note_it_leads_to(
 def test_a_hidden_note_is_not_found_by_a_link_to_it() -> None:
     """SEARCH-86"""
     with indexed(LINKED | FILLER) as vault:
-        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(("Health/Teeth",)))
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(("Health/Teeth",)))
         hits = search.find(Request("dental care")).hits
 
     assert "Health/Teeth.md" not in [hit.path for hit in hits]
@@ -617,7 +616,7 @@ def test_an_absent_word_costs_few_passes_over_the_vocabulary() -> None:
 def test_hidden_files_are_not_found() -> None:
     """SEARCH-19"""
     with indexed({"A.md": "heron", "Hidden/B.md": "heron"}) as vault:
-        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: IgnoreFilters(("Hidden/",)))
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(("Hidden/",)))
         assert [hit.path for hit in search.find(Request("heron")).hits] == ["A.md"]
 
 

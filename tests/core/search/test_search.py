@@ -14,18 +14,19 @@ from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.index import extract, facts
 from obsidian_mcp.core.index.file_sets import NAMED_FILES
 from obsidian_mcp.core.index.pending_files import FRESH_FILES
-from obsidian_mcp.core.index.rows import FileNumbers, NumberedFiles, Rows
+from obsidian_mcp.core.index.rows import Rows
 from obsidian_mcp.core.note import canvas
 from obsidian_mcp.core.note.validity import DEFAULT_NAMES
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
 from obsidian_mcp.core.search.bounds import Bounds, bounds
+from obsidian_mcp.core.search.file_table import FileCache, FileTable
 from obsidian_mcp.core.search.hits import MatchMode, Request
 from obsidian_mcp.core.search.outdated_files import OutdatedFiles
 from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.search.signals import Signals
-from obsidian_mcp.core.search.snapshot import Snapshot, table_of
+from obsidian_mcp.core.search.snapshot import Snapshot
 from obsidian_mcp.core.search.vocabulary import Vocabulary, extend_vocabulary
 from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.errors import PermissionDenied, QueryInvalid
@@ -53,7 +54,7 @@ def readable(queries: list[str]) -> list[str]:
 
 
 def search_of(vault: MemoryVault) -> Search:
-    return Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: NOTHING_HIDDEN)
+    return Search(vault.indexer, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
 
 
 @contextmanager
@@ -167,7 +168,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
     pending, nothing is stored"""
     pending = {f"p{number}.md": "old" for number in range(FRESH_FILES + 1)}
     with indexed({f"{number}.md": f"common {number}" for number in range(6)} | pending) as vault:
-        kept = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: filters)
+        kept = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)
         for changes in rounds:
             vault.indexer.background = Held()
             for path in pending:
@@ -182,7 +183,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
                     vault.indexer.background = None
                     vault.indexer.complete()
             vault.look()
-            anew = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: filters)
+            anew = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)
             assert listed(kept, "common") == listed(anew, "common")
             assert listed(kept, "path:md") == listed(anew, "path:md")
 
@@ -245,7 +246,7 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
     with indexed(notes) as vault:
 
         def bounded(rows: Rows) -> Bounds:
-            table = table_of(NumberedFiles(rows.paths(), {}), vault.catalog.entries_by_path(), None)
+            table = FileTable(rows.file_paths, FileCache(rows.file_paths.count_files()))
             words = extend_vocabulary(Vocabulary(), rows.full_text)
             signals = Signals(
                 rows, vault.catalog, OutdatedFiles(DEFAULT_NAMES, "", vault.catalog, {}, {}, {}, {}, frozenset(), True)

@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
 from obsidian_mcp.core.query.parser import parse
@@ -27,7 +26,7 @@ def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]])
     hidden = IgnoreFilters(("hidden/",))
     with MemoryVault({"first.md": "word", "a.md": "word"}) as vault:
         vault.indexer.begin()
-        search = Search(vault.indexer, FileNumbers(vault.catalog), vault.read, lambda: hidden)
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: hidden)
         for change, name in [*changes, ("look", ""), ("search", "")]:
             if change == "write":
                 vault.write(name, "word")
