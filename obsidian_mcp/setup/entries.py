@@ -147,7 +147,7 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
     for member, value in entry.items():
         if servers[name].get(member) != value:
             servers[name][member] = value
-    above, added, below = _changed_lines(text, tomlkit.dumps(document))
+    above, added, below = changed_lines(text, tomlkit.dumps(document))
     candidates = ["".join([*above, *added, *below])]
     comment = next((at for at in range(len(above), 0, -1) if not above[at - 1].startswith("#")), 0)
     if (
@@ -210,7 +210,7 @@ def _says(text: str, expected: Mapping[str, Any], key: str) -> bool:
     return {**content, key: content.get(key, {})} == {**expected, key: expected.get(key, {})}
 
 
-def _changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
+def changed_lines(before: str, after: str) -> tuple[list[str], list[str], list[str]]:
     """Return the lines of `after`: those above a change to `before`, the changed ones with its line
     ends, those below."""
     old, new = split_lines(before), split_lines(after)
