@@ -80,6 +80,16 @@ def test_passages_of_all_notes_share_their_room_and_a_long_one_is_cut_around_the
     )
 
 
+def test_a_long_passage_that_is_cut_keeps_the_last_of_the_words_within_it(opened: Opened) -> None:
+    """SEARCH-77"""
+    before, between = "A word of it. " * 40, "A word of it. " * 25
+    app = opened({"a.md": f"{before}The wheel turns. {between}Then an axle {'and so on ' * 60}."})
+
+    (text,) = [text["text"] for text in snippets(app, query="wheel axle", show="passages")]
+    assert "The wheel turns." in text
+    assert "Then an axle" in text
+
+
 def test_the_answer_beside_the_words_of_a_question_is_shown_and_what_is_far_from_them_is_not(opened: Opened) -> None:
     """SEARCH-77"""
     talk = "\n\n".join(

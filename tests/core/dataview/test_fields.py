@@ -210,6 +210,11 @@ def test_links_at_any_depth_of_the_properties_lead_to_their_notes() -> None:
     assert vault.value("[meta.up.height, meta.all[0].height, meta.all[1]]") == [3, 3, "x"]
 
 
+def test_yes_and_no_among_aliases_and_tags_are_written_as_javascript_does() -> None:
+    vault = NoteVault({"note.md": "---\naliases: [true, false]\ntags: [true]\n---\n"})
+    assert vault.value("[file.aliases, file.tags]") == [["true", "false"], ["#true"]]
+
+
 def test_aliases_are_those_of_the_properties_that_are_not_empty() -> None:
     """DV-18"""
     vault = NoteVault({"note.md": "---\naliases:\nalias: one, two\n---\naliases:: three\n"})

@@ -6,6 +6,7 @@ import pytest
 
 from obsidian_mcp.core.text.fit import (
     LINE_MARK,
+    Room,
     count_fitting,
     cut_and_count,
     cut_text,
@@ -38,6 +39,13 @@ def test_entries_are_taken_as_long_as_there_is_room_and_at_least_so_many() -> No
     assert take_fitting(["aa", "bbb", "c"], 1, len) == []
     assert take_fitting(["aa", "bbb", "c"], 1, len, least=1) == ["aa"]
     assert take_fitting(["aa", "bbb", "c"], 100, len) == ["aa", "bbb", "c"]
+
+
+def test_room_is_taken_up_to_its_last_byte() -> None:
+    room = Room(5)
+    assert room.take(2)
+    assert room.take(3)
+    assert not room.take(1)
 
 
 def test_items_are_written_only_as_far_as_they_are_named() -> None:
