@@ -320,6 +320,20 @@ def test_an_older_etag_is_merged_or_refused(vault: TaskVault) -> None:
     assert read["etag"]
 
 
+def test_after_a_merge_a_task_and_its_next_are_numbered_as_they_stand(vault: TaskVault) -> None:
+    text = "# A\n\ntext\n\n- [ ] water 🔁 every day 📅 2026-11-25\n- [ ] rake\n"
+    for task, lines in (("water", (8, 7)), ("rake", (8, None))):
+        created = call(vault.app, "obsidian_create_note", {"name": "M", "content": text, "overwrite": True})
+        vault.write("M.md", f"above\n\n{text}")
+        answer = vault.update(task=task, name="M", status="done", etag=created.data["etag"])
+
+        numbers = answer["line"], answer.get("next", {}).get("line")
+        assert numbers == lines
+        written = vault.text("M.md").split("\n")
+        assert written[:2] == ["above", ""]
+        assert f"[x] {task}" in written[numbers[0] - 1]
+
+
 def test_line_ends_stay_and_a_deleted_task_takes_its_own_with_it(vault: TaskVault) -> None:
     """TASK-47, TASK-63"""
     vault.update(task="rye", on_completion="delete")
