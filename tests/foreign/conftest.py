@@ -18,7 +18,7 @@ class NoBrowser(pytest.Directory):
 
 def pytest_collect_directory(path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Skip the tests in a browser where there is nothing to run them."""
-    if path.name not in ("views", "sign_in") or find_spec("playwright") is not None:
+    if path.name not in ("views", "sign_in", "console") or find_spec("playwright") is not None:
         return None
     folder: pytest.Collector = NoBrowser.from_parent(parent, path=path)
     return folder
