@@ -78,6 +78,11 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedConsole]
     app.vaults.close()
 
 
+def foreign(address: str, own: str) -> list[str]:
+    """An address that is none of the console's."""
+    return [] if address.startswith((own, "data:")) else [address]
+
+
 @pytest.fixture(params=["light", "dark"])
 def scheme(request: pytest.FixtureRequest) -> str:
     return str(request.param)
@@ -93,7 +98,7 @@ def page(browser: Browser, console: ServedConsole, scheme: str, request: pytest.
     complaints: list[str] = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda asked: asked.url.startswith((console.url, "data:")) or complaints.append(asked.url))
+    page.on("request", lambda request: complaints.extend(foreign(request.url, console.url)))
     page.goto(console.address())
     page.wait_for_url("**/changes")
     yield page
