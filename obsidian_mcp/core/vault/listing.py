@@ -52,7 +52,8 @@ class Listing:
         self.scanned = False
         """Whether all files are known; from then on what is reported as changed is enough."""
         self._looked = threading.Event()
-        """Set from the end of the first scan on."""
+        """Set when the first scan has ended and been noted: what is noted after all files were
+        compared with the index counts as changed."""
         self._is_closing = False
         self._is_frozen = False
         self._is_scan_due = False
@@ -78,6 +79,11 @@ class Listing:
         While a change is made they have it as it was before, whatever a scan failed to see.
         """
         return self.scanned or (self._is_frozen and self._scanned_ns is not None)
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether the first scan has ended."""
+        return self._looked.is_set()
 
     def wait_for_look(self, seconds: float) -> bool:
         """Wait for the end of the first scan, which another thread makes; return whether it has
@@ -155,7 +161,6 @@ class Listing:
         self._dirty.note_scan()
         self._misses.note_scan()
         self.scanned = True
-        self._looked.set()
         self._is_scan_due = False
         return changes
 
@@ -229,6 +234,7 @@ class Listing:
             changes = self._take(self._list_files())
             self._newer = None
             self._note(changes)
+            self._looked.set()
 
     def look_for_named(self, names: Iterable[str]) -> None:
         """Look for files of these names that were not reported (WATCH-05).

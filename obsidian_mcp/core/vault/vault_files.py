@@ -93,7 +93,7 @@ class VaultFiles:
 
     def list_catalog(self) -> Catalog:
         """Return the catalog when it is known."""
-        if not self.is_listed:
+        if not self._listing.has_looked:
             self.refresh()
         return self.catalog
 
@@ -103,7 +103,7 @@ class VaultFiles:
         Only a first look beside the calls is not waited for to its end: at most so many seconds,
         None as many as is usual here. Raises: AppError.
         """
-        if self.is_listed:
+        if self._listing.has_looked:
             return True
         seconds = self.first_look_seconds if seconds is None else seconds
         if self.is_looked_at_aside and seconds != inf:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
-from obsidian_mcp.core.files.ports import DiskFile
+from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.operations import recall
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.vault import first_look
+from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, VaultNotFound
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
@@ -165,3 +166,27 @@ def test_a_command_that_ends_does_not_wait_for_the_look(root: Path, monkeypatch:
     assert search(opened, "escapement")[0]
     threading.Timer(0.2, held.end).start()
     opened.vaults.close()
+
+
+def test_the_files_of_the_first_look_do_not_count_as_changed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even where a question compares them with the index in the moment in which they are noted."""
+    held = Look(monkeypatch)
+    noted, going_on = threading.Event(), threading.Event()
+    note = Vault._note
+
+    def hold_up_note(vault: Vault, changes: Iterable[Change]) -> None:
+        noted.set()
+        assert going_on.wait(WITHIN)
+        note(vault, changes)
+
+    monkeypatch.setattr(Vault, "_note", hold_up_note)
+    opened = app_on(root).vaults.get("", listed=False)
+    questions = threading.Thread(target=opened.indexer.begin_once)
+    held.end()
+    assert noted.wait(WITHIN)
+    questions.start()
+    questions.join(0.1)
+    going_on.set()
+    questions.join(WITHIN)
+    opened.refresh()
+    assert not opened.indexer.pending_files()
