@@ -69,10 +69,12 @@ class BridgeContract(dialect.Contract):
             case _:
                 return ()
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
-        # the original answers every preflight
-        if request.method == "OPTIONS" and refusal.reason is Reason.NOT_FOUND:
-            return self._preflight()
+    def preflight_headers(self) -> Mapping[str, str]:
+        if self._is_locked():
+            return {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS}
+        return PREFLIGHT
+
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         cors = {} if refusal.reason is Reason.FORBIDDEN else CORS
         message = refusal.message
         if refusal.reason is Reason.UNAUTHORIZED:
@@ -84,8 +86,6 @@ class BridgeContract(dialect.Contract):
         )
 
     async def handle_request(self, request: HttpRequest, service: ToolService) -> Response:
-        if request.method == "OPTIONS":
-            return self._preflight()
         match request.segments:
             case ("health",):
                 health = {
@@ -98,14 +98,6 @@ class BridgeContract(dialect.Contract):
                 return json_reply(listing(await service.list_tools()), headers=CORS)
             case _:
                 return await self._call(request, service)
-
-    def _preflight(self) -> Response:
-        headers = (
-            {**PREFLIGHT, "access-control-allow-headers": _KEY_HEADERS}
-            if self._is_locked()
-            else PREFLIGHT
-        )
-        return Response(status_code=204, headers=headers)
 
     async def _call(self, request: HttpRequest, service: ToolService) -> Response:
         name = dialect.text_of(request.segments[1])

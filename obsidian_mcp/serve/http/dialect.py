@@ -25,6 +25,7 @@ from .tool_service import ToolService
 
 JSON: Final = "application/json"
 CORS: Final = {"access-control-allow-origin": "*"}
+"""Lets a page of any origin read an answer."""
 
 
 class Dialect(ABC):
@@ -72,6 +73,14 @@ class Dialect(ABC):
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         """Return the answer to a request that is refused."""
         return json_reply(refusal.body, refusal.reason.status, refusal.headers)
+
+    def preflight_headers(self) -> Mapping[str, str] | None:
+        """Return the headers that answer OPTIONS, by which a browser asks what a page of another
+        origin may send (CORS): at every path, also where there is nothing.
+
+        None where such pages may send nothing; OPTIONS is then refused as any other method.
+        """
+        return None
 
     def own_tools(self) -> Mapping[str, Tool]:
         """Return the present tools that only this dialect's paths offer."""

@@ -64,6 +64,8 @@ class Endpoint:
         """Return the answer; None where it was sent already. Raises: Refusal, ClientDisconnect."""
         dialect = self.dialect
         self.access.admit(request)
+        if request.method == "OPTIONS" and (headers := dialect.preflight_headers()) is not None:
+            return Response(status_code=204, headers=headers)
         methods = dialect.methods(request.segments)
         if not methods:
             raise Refusal(Reason.NOT_FOUND, "Not found")
@@ -71,12 +73,11 @@ class Endpoint:
             raise Refusal(
                 Reason.METHOD, "Method not allowed", headers={"allow": ", ".join(methods)}
             )
+        self.access.meter(request)
         principal = VISITOR
-        if request.method != "OPTIONS":
-            self.access.meter(request)
-            if not self.access.is_open(request, dialect):
-                principal = self.access.resolve(request, dialect)
-            check_size(request, dialect.max_body)
+        if not self.access.is_open(request, dialect):
+            principal = self.access.resolve(request, dialect)
+        check_size(request, dialect.max_body)
         service = self.services.service_of(principal)
         with service.count_use():
             if request.method == "POST":

@@ -64,6 +64,12 @@ def test_a_page_may_read_a_document_and_keep_it_for_five_minutes(client: TestCli
     assert "MCP-Protocol-Version" in preflight.headers["access-control-allow-headers"]
 
 
+@pytest.mark.parametrize("path", [ABOUT, SERVER, "/.well-known/nope", "/register", "/token", "/revoke", "/mcp"])
+def test_a_preflight_under_a_foreign_host_is_refused_like_every_request(client: TestClient, path: str) -> None:
+    """OAUTH-38"""
+    assert client.options(path, headers={"host": "elsewhere.example"}).status_code == 403
+
+
 @pytest.mark.parametrize(
     "path", ["openid-configuration", "oauth-authorization-server/mcp", "openid-configuration/mcp", "nope", ""]
 )

@@ -3,7 +3,7 @@ OAUTH-11)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from starlette.responses import Response
@@ -13,6 +13,7 @@ from obsidian_mcp.serve.http.refusal import Refusal
 from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService
 
+from .preflight import PREFLIGHT
 from .registration_form import GRANT_TYPES, METHODS
 from .resource import ProtectedResource
 from .scopes import OFFLINE
@@ -24,12 +25,6 @@ RESOURCE_PATHS: Final = (
     ("oauth-protected-resource", "mcp", ""),
 )
 SERVER_PATH: Final = ("oauth-authorization-server",)
-PREFLIGHT: Final = {
-    **CORS,
-    "access-control-allow-methods": "GET, HEAD, POST, OPTIONS",
-    "access-control-allow-headers": "Authorization, Content-Type, Accept, MCP-Protocol-Version, *",
-    "access-control-max-age": "3600",
-}
 _HEADERS: Final = {**CORS, "cache-control": "public, max-age=300"}
 """Hosts keep these documents for about as long."""
 
@@ -51,9 +46,10 @@ class SignInDocuments(Dialect):
     def methods(self, segments: tuple[str, ...]) -> tuple[str, ...]:
         return ("GET", "HEAD", "OPTIONS") if segments in self.open_paths else ()
 
-    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
-        if request.method == "OPTIONS":
-            return Response(status_code=204, headers=PREFLIGHT)
+    def preflight_headers(self) -> Mapping[str, str]:
+        return PREFLIGHT
+
+    def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         return json_reply(refusal.body, refusal.reason.status, {**refusal.headers, **CORS})
 
     async def handle_request(
@@ -61,8 +57,6 @@ class SignInDocuments(Dialect):
         request: HttpRequest,
         service: ToolService,  # noqa: ARG002
     ) -> Response:
-        if request.method == "OPTIONS":
-            return Response(status_code=204, headers=PREFLIGHT)
         if request.segments == SERVER_PATH:
             return json_reply(server_metadata(self._resource.public, self._scopes), 200, _HEADERS)
         # the URL that a person entered, byte for byte: some hosts compare

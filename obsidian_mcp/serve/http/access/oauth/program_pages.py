@@ -16,9 +16,9 @@ from obsidian_mcp.serve.http.tool_service import ToolService
 from .attempts import RateLimit
 from .client_authentication import authenticate, challenge_of
 from .issuer import Caller
-from .metadata_pages import PREFLIGHT
 from .oauth_error import OAuthError, invalid_request, single_values
 from .parts import SignInParts
+from .preflight import PREFLIGHT
 from .registration_form import read_registration
 from .sign_in_log import log_event
 
@@ -48,6 +48,9 @@ class ProgramPages(Dialect):
             REGISTRATIONS_PER_MINUTE, ALL_REGISTRATIONS_PER_MINUTE, parts.clock
         )
 
+    def preflight_headers(self) -> Mapping[str, str]:
+        return PREFLIGHT
+
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:  # noqa: ARG002
         error = "temporarily_unavailable" if refusal.reason is Reason.FAILED else "invalid_request"
         body = {"error": error, "error_description": refusal.message}
@@ -58,8 +61,6 @@ class ProgramPages(Dialect):
         request: HttpRequest,
         service: ToolService,  # noqa: ARG002
     ) -> Response:
-        if request.method == "OPTIONS":
-            return Response(status_code=204, headers=PREFLIGHT)
         try:
             match request.segments:
                 case ("register",):
