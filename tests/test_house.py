@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Callable, Iterable
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from tests.house import names, sizes
 from tests.house.__main__ import COUNTS, PACKAGE, main
 from tests.house.source import Place, Source, read_sources
+from tests.house.subjects import SUBJECT_COLUMNS, long_subjects
 
 
 def sources(*texts: str) -> list[Source]:
@@ -278,3 +283,41 @@ def test_vague_local_names_do_not_come_back() -> None:
             f"{package} has {len(places)} vague local names, {ceiling} at most. Write what the value is (`hits`, "
             f"`entry`, `matching_lines`, `allowed_paths`), not how it came about: {'; '.join(places)}."
         )
+
+
+def git(folder: Path, *words: str) -> None:
+    """Run git with settings of its own: a person's may sign commits or have hooks."""
+    author = {f"GIT_{role}_{part}": "a@b.example" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL")}
+    environment = {**os.environ, **author, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(["git", *words], cwd=folder, env=environment, capture_output=True, check=True)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
+def test_a_long_subject_is_listed_until_it_is_pushed(tmp_path: Path) -> None:
+    remote, clone, shallow, alone = (tmp_path / name for name in ("remote", "clone", "shallow", "alone"))
+    fitting, long = "f" * SUBJECT_COLUMNS, "l" * (SUBJECT_COLUMNS + 1)
+    git(tmp_path, "init", "--quiet", "--bare", str(remote))
+    git(tmp_path, "clone", "--quiet", str(remote), str(clone))
+    git(tmp_path, "init", "--quiet", str(alone))
+    for folder in (clone, alone):
+        git(folder, "commit", "--quiet", "--allow-empty", "-m", f"An old one, {long}")
+    git(clone, "push", "--quiet", "origin", "HEAD")
+    git(tmp_path, "clone", "--quiet", "--depth=1", remote.as_uri(), str(shallow))
+    assert [long_subjects(folder) for folder in (tmp_path, alone, clone, shallow)] == [[], [], [], []]
+
+    for folder in (clone, shallow):
+        git(folder, "commit", "--quiet", "--allow-empty", "-m", f"{long}\n\nA body of {long}.")
+        git(folder, "commit", "--quiet", "--allow-empty", "-m", fitting)
+        (subject,) = long_subjects(folder)
+        assert subject.endswith(f" {long}")
+    git(clone, "push", "--quiet", "origin", "HEAD")
+    assert long_subjects(clone) == []
+
+
+def test_the_subjects_of_commits_fit_before_they_are_pushed() -> None:
+    commits = long_subjects(PACKAGE.parent)
+
+    assert not commits, (
+        f"A subject has at most {SUBJECT_COLUMNS} characters; what does not fit goes into the body. Change the last "
+        f"one by `git commit --amend`, earlier ones by `git rebase -i`: {'; '.join(commits)}."
+    )
