@@ -7,11 +7,6 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from obsidian_mcp import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from obsidian_mcp.serve.jsonrpc import RequestId
-
 UNORDERED: Final = {
     "initialize",
     "ping",
@@ -32,17 +27,6 @@ class Turn:
         self.start = start
         self.writes = writes
         self.begun = False
-
-
-class InFlight:
-    """A request that has come and has no answer yet."""
-
-    __slots__ = ("request_id", "turn")
-
-    def __init__(self, request_id: RequestId, turn: Turn | None) -> None:
-        """`turn`: its place in the order of calls; None for a request that needs none."""
-        self.request_id = request_id
-        self.turn = turn
 
 
 class CallOrder:

@@ -33,8 +33,7 @@ QUICK_SECONDS: Final = 0.005
 hinder each other: 32 of them answered a quarter fewer short calls a second than one."""
 IN_COMMIT: Final = (
     "Connection closed while a change was being made. It is finished, or taken back before the "
-    "next change; read the "
-    "notes to see which."
+    "next change; read the notes to see which."
 )
 STALE: Final = 1000
 """Timers that may stand in the queue although they were cancelled."""

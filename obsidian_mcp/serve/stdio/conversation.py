@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
 from functools import cached_property, partial
 
 from obsidian_mcp import TYPE_CHECKING, logger
@@ -18,22 +17,23 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Final
 
-    from obsidian_mcp.serve.call_order import CallOrder, InFlight, Turn
+    from obsidian_mcp.serve.call_order import Turn
     from obsidian_mcp.serve.dispatch import Dispatcher
     from obsidian_mcp.serve.jsonrpc import Message, RequestId
 
     from .calls import Calls
+    from .open_requests import OpenRequests
     from .sdk import SdkLink, SdkServer
 
 MAX_UNSENT: Final = 16 * 2**20
-"""Bytes of answers the client has not read, above which no further request is begun."""
+"""Bytes of answers that the client has not read; above it, no further request is begun."""
 MAX_IN_FLIGHT: Final = 1000
-"""Requests, above which no further one is begun."""
+"""Requests without an answer; above it, no further one is begun."""
 FAREWELL_SECONDS: Final = 1.0
-"""What subscriptions get for their last message."""
+"""Time that subscriptions get at the end for their last message."""
 REPLAYED: Final = "obsidian-mcp:initialize"
-"""Id of the client's `initialize` where the SDK gets to know it later; its answer has been
-given."""
+"""Id under which the SDK is given the client's `initialize` later; the client has its answer
+already, so that of the SDK goes nowhere."""
 
 
 class Conversation:
@@ -58,28 +58,35 @@ class Conversation:
         """Seconds to wait for a client that does not take its answers."""
         self._load = load
         self._peer: Peer | None = None
-        """Whom the latest `initialize` introduced."""
-        self._is_news = False
-        """The SDK does not know that peer yet."""
+        """The client, as its latest `initialize` introduced it."""
+        self._is_unknown_to_sdk = False
+        """The SDK has not been given that `initialize` yet."""
         self._joined = False
         """The client has sent `notifications/initialized`, and takes notifications."""
         self._lines = LineQueue(self.reader)
         self._taking = False
         """A thread is taking lines: one at a time does."""
-        self._in_flight: dict[RequestId, deque[InFlight]] = {}
-        """By id: the SDK lets a client use one id twice."""
         self._batches = jsonrpc.OpenBatches(self.writer.put)
-        self._subscriptions: set[RequestId] = set()
         self._questions: dict[RequestId, RequestId] = {}
         """Requests to the client that it has not answered."""
         self._is_awaited = False
-        """The end of the requests in flight is waited for."""
+        """A thread waits in `wait_until_answered`."""
         self._ending = False
         self._deadline = float("inf")
         self._failure: BaseException | None = None
 
     # What a client's first messages do without is imported with its first use. The lock is held
     # then.
+
+    @cached_property
+    def _requests(self) -> OpenRequests:
+        from .open_requests import OpenRequests
+
+        return OpenRequests()
+
+    def _count_open(self) -> int:
+        """Return how many requests wait for an answer; none before `_requests` is first used."""
+        return len(self._requests) if "_requests" in self.__dict__ else 0
 
     @cached_property
     def _calls(self) -> Calls:
@@ -93,12 +100,6 @@ class Conversation:
             answer=self._answer,
             pass_on=self._pass_on,
         )
-
-    @cached_property
-    def _order(self) -> CallOrder:
-        from obsidian_mcp.serve.call_order import CallOrder
-
-        return CallOrder()
 
     @cached_property
     def _sdk(self) -> SdkLink:
@@ -124,7 +125,7 @@ class Conversation:
             self._taking = True
         while True:
             with self._lock:
-                full = len(self._in_flight) >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT
+                full = self._count_open() >= MAX_IN_FLIGHT or self.writer.unsent > MAX_UNSENT
                 if not self._lines or full:
                     self._taking = False
                     self._changed.notify()
@@ -177,30 +178,28 @@ class Conversation:
             line = dispatcher.answer_message(message, peer)
             with self._lock:
                 if message["method"] == "initialize":
-                    self._peer, self._is_news = read_peer(message), True
+                    self._peer, self._is_unknown_to_sdk = read_peer(message), True
                 self._put_answer(message["id"], line or b"")
 
     def _begin(self, message: Message, peer: Peer, start: Callable[[], None]) -> None:
         """Start a request when it is its turn."""
-        from obsidian_mcp.serve.call_order import UNORDERED, InFlight
+        from obsidian_mcp.serve.call_order import UNORDERED
 
-        request_id = message["id"]
-        key = jsonrpc.correlation_key(request_id)
+        request_id, method = message["id"], message["method"]
         with self._lock:
-            if message["method"] == "subscriptions/listen":
-                self._subscriptions.add(key)
+            if method == "subscriptions/listen":
+                self._requests.add_subscription(request_id)
                 start()
-                return
-            turn = None
-            if message["method"] in UNORDERED:
+            elif method in UNORDERED:
+                self._requests.add(request_id)
                 start()
             else:
-                turn = self._order.begin(start, writes=self._dispatcher.writes(message))
+                writes = self._dispatcher.writes(message)
+                turn = self._requests.begin(request_id, start, writes=writes)
                 if not turn.begun:
                     self._calls.timers.call_after(
                         self._dispatcher.timeout, partial(self._expire, turn, message, peer)
                     )
-            self._in_flight.setdefault(key, deque()).append(InFlight(request_id, turn))
 
     def _call(self, message: Message, peer: Peer, arrived: float) -> None:
         self._calls.begin(message, peer, waited=time.monotonic() - arrived)
@@ -225,16 +224,16 @@ class Conversation:
             self._sdk.tell(message)
 
     def _cancel(self, request_id: RequestId) -> bool:
-        """Stop a request; False where the SDK has to stop it."""
+        """Stop a request; return False where the SDK has to stop it."""
         with self._lock:
-            requests = self._in_flight.get(jsonrpc.correlation_key(request_id))
-            turn = requests[-1].turn if requests else None
-            waiting = turn is not None and not turn.begun
-            ours = waiting or self._calls.cancel(request_id)
-            if requests:
+            request = self._requests.find_latest(request_id)
+            is_waiting = request is not None and request.is_waiting
+            is_ours = is_waiting or self._calls.cancel(request_id)
+            if request is None:
+                self._requests.end(request_id)  # a subscription
+            else:
                 self._answer(request_id, b"", latest=True)
-            self._subscriptions.discard(jsonrpc.correlation_key(request_id))
-            return ours
+            return is_ours
 
     def notify_tools_changed(self) -> None:
         """Notify the client that the list of tools is another, in each era as it has it
@@ -248,11 +247,11 @@ class Conversation:
     # --- the SDK
 
     def _pass_on(self, message: Message, peer: Peer) -> None:
-        """Leave a request to the SDK, which is loaded for the first one, and gets to know the
-        client before."""
-        if self._is_news and not peer.is_modern:
+        """Leave a request to the SDK, which is loaded for the first one and introduced to the
+        client before it."""
+        if self._is_unknown_to_sdk and not peer.is_modern:
             self._sdk.introduce(self._peer or peer, REPLAYED)
-            self._is_news = False
+            self._is_unknown_to_sdk = False
         self._sdk.put_request(message, peer)
 
     def _send(self, line: bytes, message: Message) -> None:
@@ -264,7 +263,7 @@ class Conversation:
                 return
             if "id" in message:
                 self._questions[jsonrpc.correlation_key(message["id"])] = message["id"]
-                self._order.release()  # later calls do not wait for the person
+                self._requests.order.release()  # later calls do not wait for the person
                 self._changed.notify()
             elif self.writer.unsent > 4 * MAX_UNSENT:
                 logger(__name__).warning("dropped %s: the client does not read", message["method"])
@@ -285,17 +284,10 @@ class Conversation:
                 self.writer.put(line)
 
     def _answer(self, request_id: RequestId, line: bytes, *, latest: bool = False) -> None:
-        """A request has ended, without an answer where it was cancelled: of several under its id
+        """End a request with its answer, b"" for one that was cancelled; of several under its id
         the first, or the `latest`."""
         self._put_answer(request_id, line)
-        key = jsonrpc.correlation_key(request_id)
-        self._subscriptions.discard(key)
-        if requests := self._in_flight.get(key):
-            ended = requests.pop() if latest else requests.popleft()
-            if not requests:
-                del self._in_flight[key]
-            if ended.turn is not None:
-                self._order.end(ended.turn)
+        self._requests.end(request_id, latest=latest)
         if self._is_awaited:
             self._changed.notify()
         if self._lines or self._ending:
@@ -309,13 +301,15 @@ class Conversation:
                 self._changed.notify()
 
     def wait_until_answered(self, seconds: float) -> None:
-        """Wait until everything that has come is answered, at most so long: imports beside each
-        other take twice as long."""
+        """Wait until everything that has come is answered, at most so long.
+
+        Two threads that import at the same time take twice as long each.
+        """
         until = time.monotonic() + seconds
         self.reader.wait_until_idle(seconds)
         with self._lock:
             self._is_awaited = True
-            while self._in_flight and time.monotonic() < until:
+            while self._count_open() and time.monotonic() < until:
                 self._wait(until)
             self._is_awaited = False
 
@@ -337,8 +331,7 @@ class Conversation:
         """End at once: the client is gone."""
         with self._lock:
             self._lines.clear()
-            self._in_flight.clear()
-            self._subscriptions.clear()
+            self._requests.clear()
             self._questions.clear()
             self.end("the client closed our stdout", 0)
 
@@ -346,7 +339,7 @@ class Conversation:
         """Wait for the end of the conversation, and end it in order. Raises what the SDK has failed
         with."""
         with self._lock:
-            while not self._ending or self._lines or self._taking or self._in_flight:
+            while not self._ending or self._lines or self._taking or self._count_open():
                 if time.monotonic() >= self._deadline:
                     break
                 if self._ending:
@@ -379,12 +372,11 @@ class Conversation:
 
     def _abandon_calls(self) -> None:
         """Answer what is still in flight when the time is over (END-05)."""
-        waiting = [request for requests in self._in_flight.values() for request in requests]
-        if waiting:
-            logger(__name__).warning("gave up %d calls in flight at shutdown", len(waiting))
-        self._in_flight.clear()
-        for request in waiting:
-            if request.turn is not None and not request.turn.begun:
+        requests = self._requests.take_all()
+        if requests:
+            logger(__name__).warning("gave up %d calls in flight at shutdown", len(requests))
+        for request in requests:
+            if request.is_waiting:
                 error = jsonrpc.error(
                     request.request_id, jsonrpc.CONNECTION_CLOSED, "Connection closed"
                 )
@@ -394,7 +386,7 @@ class Conversation:
     def _end_subscriptions(self) -> None:
         """Let subscriptions send their last message, within `FAREWELL_SECONDS`."""
         until = time.monotonic() + FAREWELL_SECONDS
-        if self._subscriptions:
+        if self._requests.has_subscriptions:
             self._sdk.end_subscriptions()
-        while self._subscriptions and time.monotonic() < until:
+        while self._requests.has_subscriptions and time.monotonic() < until:
             self._wait(until)
