@@ -341,8 +341,7 @@ def _own_path(named: str, folder: str, file: str = "") -> Path:
             return own / file
     raise InvalidArguments(
         "This account has no home folder. Set HOME to a folder, or name folders in "
-        "OBSIDIAN_MCP_CACHE and "
-        "OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
+        "OBSIDIAN_MCP_CACHE and OBSIDIAN_MCP_STATE and a file in OBSIDIAN_MCP_POLICY."
     )
 
 

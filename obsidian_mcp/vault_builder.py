@@ -87,9 +87,8 @@ def vault_folders(config: Config) -> dict[str, Path]:
     names that tools use; the first is the default. Raises: VaultNotFound where there is none."""
     if not all(config.named_vaults):
         raise VaultNotFound(
-            "The path of the vault given with --vault is empty. Give its folder, or leave "
-            "--vault out for the vaults "
-            "that Obsidian knows."
+            "The path of the vault given with --vault is empty. Give its folder, or leave --vault "
+            "out for the vaults that Obsidian knows."
         )
     paths = config.vaults
     if not paths:
@@ -99,8 +98,8 @@ def vault_folders(config: Config) -> dict[str, Path]:
     if not paths:
         raise VaultNotFound(
             "No vault is configured. Start the server with --vault FOLDER or set "
-            "OBSIDIAN_VAULT_PATH; "
-            "without them the vaults that Obsidian knows are used, and it knows none here."
+            "OBSIDIAN_VAULT_PATH; without them the vaults that Obsidian knows are used, and it "
+            "knows none here."
         )
     folders: dict[str, Path] = {}
     for path in paths:
@@ -311,9 +310,8 @@ def _check_scopes(disk: Disk, name: str, allowed: policy.Policy) -> None:
         if not _has_folder(disk, scope):
             raise PolicyInvalid(
                 f"The vault {name!r} has no folder {str(scope)!r}, to which this server is held "
-                "(--scope, "
-                "OBSIDIAN_MCP_SCOPE, or scope in the policy file). Give the path of a folder "
-                "inside the vault.",
+                "(--scope, OBSIDIAN_MCP_SCOPE, or scope in the policy file). Give the path of a "
+                "folder inside the vault.",
                 scope=scope,
             )
 

@@ -67,7 +67,6 @@ def explain_split(folder: Path) -> str:
             if other.name.startswith(f"{folder.name} ") and other.is_dir():
                 return (
                     f"There is '{other}': a path with spaces must be one argument, in a "
-                    "configuration file one string "
-                    "of args, on a command line in quotation marks."
+                    "configuration file one string of args, on a command line in quotation marks."
                 )
     return ""

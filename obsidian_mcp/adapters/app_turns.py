@@ -163,8 +163,8 @@ class AppTurns:
         if self._same_folder is not None and not self._same_folder(path, files):
             raise VaultNotFound(
                 f"What Obsidian calls {self._vault!r} is another folder: "
-                f"{path or 'it holds other files'}. Open this "
-                "vault in Obsidian, and give the two vaults different names.",
+                f"{path or 'it holds other files'}. Open this vault in Obsidian, and give the two "
+                "vaults different names.",
                 vault=self._vault,
                 folder=path,
             )
@@ -221,11 +221,9 @@ class AppTurns:
             return ObsidianNotRunning()
         return AppCommandFailed(
             f"The obsidian command gave no answer to {answer.request.command!r} (exit status "
-            f"{answer.status}). "
-            "Whether it was carried out is not known: look before trying again. If this repeats, "
-            "update the Obsidian "
-            "installer and see that the command is the command-line program and not the app "
-            "itself.",
+            f"{answer.status}). Whether it was carried out is not known: look before trying again. "
+            "If this repeats, update the Obsidian installer and see that the command is the "
+            "command-line program and not the app itself.",
             command=answer.request.command,
             status=answer.status,
             reason=obsidian_answer.OUTCOME_UNKNOWN,

@@ -42,9 +42,8 @@ def check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:
 def not_downloaded(disk: str) -> StorageFailed:
     return StorageFailed(
         f"{to_printable(disk)!r} is in the cloud and not downloaded to this computer, so it was "
-        "neither read nor changed. "
-        "Open it once in the Obsidian app or have the cloud keep it on this device, then try "
-        "again.",
+        "neither read nor changed. Open it once in the Obsidian app or have the cloud keep it on "
+        "this device, then try again.",
         path=to_printable(disk),
         downloaded=False,
     )

@@ -106,8 +106,7 @@ class Disk(VaultFolder):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
                 raise StaleEtag(
                     f"{to_printable(disk)!r} was changed by another program in this moment. "
-                    "Nothing was written; read it "
-                    "again and repeat the edit.",
+                    "Nothing was written; read it again and repeat the edit.",
                     path=to_printable(disk),
                 )
 

@@ -103,7 +103,6 @@ class EmbeddingModel:
         except Exception as error:
             raise SemanticUnavailable(
                 f"The model in '{self._folder}' cannot be loaded: {error}. If it was downloaded, "
-                "delete the folder and "
-                "run `obsidian-mcp semantic setup` again."
+                "delete the folder and run `obsidian-mcp semantic setup` again."
             ) from error
         return tokenizer, session

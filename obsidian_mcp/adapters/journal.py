@@ -134,8 +134,7 @@ class SqliteJournal:
     def _too_long(self) -> OperationTimeout:
         return OperationTimeout(
             "Another call or program has been writing to this vault for more than "
-            f"{self._patience:g} s. "
-            "Nothing was changed; try again.",
+            f"{self._patience:g} s. Nothing was changed; try again.",
             seconds=self._patience,
         )
 
@@ -393,7 +392,6 @@ def _failure(error: Exception, folder: Path) -> StorageFailed:
                 reason = "the disk is full"
     return StorageFailed(
         f"The journal that keeps old versions of notes cannot be used ({reason}), so nothing was "
-        "changed. Check the "
-        f"folder '{folder}', or name another one in OBSIDIAN_MCP_STATE.",
+        f"changed. Check the folder '{folder}', or name another one in OBSIDIAN_MCP_STATE.",
         folder=str(folder),
     )

@@ -39,9 +39,8 @@ def prune(database: sqlite3.Connection, now: float, keep_bytes: int) -> None:
 
 def _forget_unused(database: sqlite3.Connection) -> None:
     database.execute(
-        "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS "
-        "NOT NULL "
-        "UNION SELECT after FROM step WHERE after IS NOT NULL)"
+        "DELETE FROM content WHERE digest NOT IN (SELECT before FROM step WHERE before IS NOT "
+        "NULL UNION SELECT after FROM step WHERE after IS NOT NULL)"
     )
 
 

@@ -28,8 +28,8 @@ def download(model: str, folder: Path) -> None:
     except Exception as error:  # those of requests, httpx or httpx2, by its version
         raise SemanticUnavailable(
             f"The model {model!r} cannot be downloaded ({type(error).__name__}). Check the name "
-            "and the connection, or "
-            "give the folder of a model that is on this machine with --model."
+            "and the connection, or give the folder of a model that is on this machine with "
+            "--model."
         ) from error
     if file is None:
         raise SemanticUnavailable(

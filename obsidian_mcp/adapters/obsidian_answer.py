@@ -83,10 +83,9 @@ class ProgramRequest:
         for key, value in self.parameters.items():
             if not can_carry(value):
                 raise AppCommandFailed(
-                    f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r "
-                    "in values, and it "
-                    f"loses values of more than {CARRY_BYTES} bytes. Change the file itself "
-                    "instead.",
+                    f"The obsidian command cannot carry this {key}: it expands \\n, \\t and \\r in "
+                    f"values, and it loses values of more than {CARRY_BYTES} bytes. Change the "
+                    "file itself instead.",
                     reason=CANNOT_CARRY,
                     parameter=key,
                 )
@@ -161,22 +160,19 @@ class ProgramAnswer:
         if text.startswith("Command line interface is not enabled"):
             raise AppCommandFailed(
                 "Obsidian's command line interface is switched off. Turn it on in Obsidian under "
-                "Settings > General > "
-                "Advanced > Command line interface."
+                "Settings > General > Advanced > Command line interface."
             )
         if text == "Vault not found.":
             name = "this vault" if vault is None else f"a vault named {vault!r}"
             raise errors.VaultNotFound(
                 f"Obsidian does not know {name}. Open the folder as a vault in Obsidian, or give "
-                "the name that "
-                "Obsidian shows for it.",
+                "the name that Obsidian shows for it.",
                 vault=vault,
             )
         if self.is_cold:
             raise AppCommandFailed(
                 f"This Obsidian does not know the command {self.request.command!r}. Update "
-                "Obsidian, or enable the "
-                "core plugin that the command belongs to.",
+                "Obsidian, or enable the core plugin that the command belongs to.",
                 command=self.request.command,
             )
         if refusal := self._own_refusal():
@@ -189,8 +185,7 @@ class ProgramAnswer:
         if self.text == f'Error: File "{named}" not found.':
             return NoteNotFound(
                 f"There is no file {named!r} in the vault as Obsidian knows it. Search or list "
-                "files to find the right "
-                "path.",
+                "files to find the right path.",
                 path=named,
             )
         if self.text == f'Error: Folder "{named}" not found.':
@@ -297,7 +292,6 @@ def json_optional(row: Mapping[str, object], key: str) -> str | None:
 def unexpected_error(value: object) -> AppCommandFailed:
     """Return the error for data of an unknown shape."""
     return AppCommandFailed(
-        f"The obsidian command answered with data of an unknown shape: {_quote(repr(value))}. "
-        "This version of "
-        "Obsidian may be newer than this program knows."
+        f"The obsidian command answered with data of an unknown shape: {_quote(repr(value))}. This "
+        "version of Obsidian may be newer than this program knows."
     )

@@ -181,9 +181,8 @@ class ObsidianCommand(AppTurns):
         def is_done(answer: ProgramAnswer) -> bool:
             if re.match(r'(Error: )?Command ".*" not found', answer.text):
                 raise AppCommandFailed(
-                    f"Obsidian has no command {identifier!r}. List the commands to find its id; "
-                    "a plugin's command "
-                    "is there only while the plugin is enabled.",
+                    f"Obsidian has no command {identifier!r}. List the commands to find its id; a "
+                    "plugin's command is there only while the plugin is enabled.",
                     command=identifier,
                 )
             return not answer.is_refusal and identifier in answer.text  # it says "Executed: <id>"

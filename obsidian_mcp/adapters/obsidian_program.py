@@ -31,8 +31,7 @@ _LAST_WORDS = 2.0
 
 INSTALL_HINT = (
     "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which "
-    "registers the command, "
-    "or name the program in OBSIDIAN_MCP_CLI."
+    "registers the command, or name the program in OBSIDIAN_MCP_CLI."
 )
 
 
@@ -85,11 +84,9 @@ class ObsidianProgram(NamedTuple):
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             raise OperationTimeout(
-                f"The obsidian command did not answer within {timeout:g} seconds and was "
-                "stopped. Obsidian may be busy "
-                "or may be waiting for an answer in one of its windows; if this was a change, "
-                "look whether it was made "
-                "before trying again."
+                f"The obsidian command did not answer within {timeout:g} seconds and was stopped. "
+                "Obsidian may be busy or may be waiting for an answer in one of its windows; if "
+                "this was a change, look whether it was made before trying again."
             ) from error
         return ProgramResult(outputs[0].data, outputs[1].data, process.returncode)
 
@@ -113,9 +110,8 @@ class _Output(threading.Thread):
 def _not_started(program: str, error: OSError) -> AppError:
     if isinstance(error, PermissionError):
         return PermissionDenied(
-            f"The system does not let us start '{program}'. Make it executable, or allow it in "
-            "the sandbox that this "
-            "server runs in.",
+            f"The system does not let us start '{program}'. Make it executable, or allow it in the "
+            "sandbox that this server runs in.",
             program=program,
         )
     return AppCommandFailed(
@@ -267,8 +263,7 @@ def _split_command(
         if program.lower().endswith((".bat", ".cmd")):
             raise AppCommandFailed(
                 f"OBSIDIAN_MCP_CLI names the batch file '{program}'. Windows would read the text "
-                "of notes as commands "
-                "there: name Obsidian.com, which lies beside Obsidian.exe.",
+                "of notes as commands there: name Obsidian.com, which lies beside Obsidian.exe.",
                 program=program,
             )
     if is_ours(program):
@@ -280,8 +275,7 @@ def _split_command(
     if not is_program(program):
         raise AppCommandFailed(
             f"OBSIDIAN_MCP_CLI names '{configured}', and there is no such program. Give the full "
-            "path of the "
-            "obsidian command.",
+            "path of the obsidian command.",
             program=configured,
         )
     return (program, *words[1:])

@@ -83,9 +83,8 @@ class EmbeddingEndpoint:
             )
         except httpx.HTTPError as error:
             raise SemanticUnavailable(
-                f"The embeddings endpoint does not answer ({type(error).__name__}). Check that "
-                "it runs, or choose "
-                "another one with `obsidian-mcp semantic setup`."
+                f"The embeddings endpoint does not answer ({type(error).__name__}). Check that it "
+                "runs, or choose another one with `obsidian-mcp semantic setup`."
             ) from error
         answer = _decode(response)
         try:
@@ -106,9 +105,8 @@ class EmbeddingEndpoint:
             raise (
                 EmbeddingRefused if response.status_code in ABOUT_TEXTS else SemanticUnavailable
             )(
-                "The embeddings endpoint refused the request (HTTP "
-                f"{response.status_code}{said}). Check the "
-                f"model {self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
+                f"The embeddings endpoint refused the request (HTTP {response.status_code}{said}). "
+                f"Check the model {self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
             )
         return vectors
 

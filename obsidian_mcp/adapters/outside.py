@@ -36,8 +36,7 @@ class OutsideFiles:
         if not self._folders:
             raise PermissionDenied(
                 "No folder is allowed as a source. Send the file as base64 in `data`, or name "
-                "folders in the "
-                "environment variable OBSIDIAN_MCP_IMPORT.",
+                "folders in the environment variable OBSIDIAN_MCP_IMPORT.",
                 path=path,
             )
         try:
@@ -50,9 +49,8 @@ class OutsideFiles:
                 )
             if self._is_hidden(real):
                 raise PermissionDenied(
-                    f"'{path}' lies in a vault or among this program's own files, and is none "
-                    "that may be read there. "
-                    "Give another file, or send it as base64 in `data`.",
+                    f"'{path}' lies in a vault or among this program's own files, and is none that "
+                    "may be read there. Give another file, or send it as base64 in `data`.",
                     path=path,
                 )
             if not real.is_file():

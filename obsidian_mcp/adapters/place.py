@@ -63,16 +63,14 @@ def translate_error(error: OSError, disk: str, doing: str) -> AppError:
         return NoteNotFound(f"There is no file {path!r} in the vault any more.", path=path)
     if getattr(error, "winerror", None) == _SHARING_VIOLATION:
         return PermissionDenied(
-            f"Another program has {path!r} open, and Windows does not allow {doing} it "
-            "meanwhile. Close it there, or "
-            "try again in a moment.",
+            f"Another program has {path!r} open, and Windows does not allow {doing} it meanwhile. "
+            "Close it there, or try again in a moment.",
             path=path,
         )
     if error.errno in _REFUSED:
         return PermissionDenied(
             f"The system does not allow {doing} {path!r}. Check the file's permissions, or allow "
-            "this program "
-            "to use the folder in the system's privacy settings.",
+            "this program to use the folder in the system's privacy settings.",
             path=path,
         )
     if error.errno == errno.ELOOP:
@@ -271,8 +269,7 @@ def symbolic_link_error(disk: str) -> PermissionDenied:
     """Return the error for a path with a symbolic link or a junction in it."""
     return PermissionDenied(
         f"{to_printable(disk)!r} passes through a symbolic link or junction, which may lead out of "
-        "the vault and is not "
-        "followed. Give the path of the real file inside the vault.",
+        "the vault and is not followed. Give the path of the real file inside the vault.",
         path=to_printable(disk),
     )
 
@@ -293,9 +290,8 @@ def path_below_file_error(disk: str) -> InvalidName:
     """Return the error for a folder that cannot be made, because a file is in its way."""
     path = to_printable(disk)
     return InvalidName(
-        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a "
-        "folder. Choose another "
-        "folder.",
+        f"{path!r} cannot be made: a part of {path.rpartition('/')[0]!r} is a file, not a folder. "
+        "Choose another folder.",
         path=path,
     )
 
@@ -303,9 +299,8 @@ def path_below_file_error(disk: str) -> InvalidName:
 def disconnected_error(root: Path) -> VaultNotFound:
     """Return the error for a vault whose disk is gone."""
     return VaultNotFound(
-        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its "
-        "drive or network "
-        "folder again, then repeat this.",
+        f"The vault folder '{root}' is not there any more. Nothing was changed. Connect its drive "
+        "or network folder again, then repeat this.",
         vault=root.name,
     )
 

@@ -381,8 +381,7 @@ def _method_not_found(message: Message) -> Message:
 def _not_initialized(message: Message) -> Message:
     problem = (
         "Invalid Request: Server not initialized. Send initialize and notifications/initialized "
-        "before "
-        f"{message['method']}."
+        f"before {message['method']}."
     )
     return jsonrpc.error(
         message["id"], jsonrpc.INVALID_REQUEST, problem, {"errorCode": "NOT_INITIALIZED"}

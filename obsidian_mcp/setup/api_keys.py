@@ -71,9 +71,8 @@ def add_key(config: Config, name: str, limits: KeyLimits) -> tuple[Path, str]:
     except ValueError:
         raise InvalidArguments(
             f"'{file}' is in a form to which this program cannot add a key without changing what "
-            "else it says. Give "
-            f"vaults and keys tables of their own, such as [keys.{name}], behind all other "
-            "settings, and try again."
+            f"else it says. Give vaults and keys tables of their own, such as [keys.{name}], "
+            "behind all other settings, and try again."
         ) from None
     files.replace(content, after)
     _forget_uses(config, name)

@@ -54,8 +54,7 @@ def read_config_file(path: Path) -> ConfigFile:
     except UnicodeDecodeError as error:
         raise ClientConfigRefused(
             f"The file '{path}' is not UTF-8 text (byte {error.start}), so it was left as it is. "
-            "Save it as UTF-8 "
-            "in an editor and try again."
+            "Save it as UTF-8 in an editor and try again."
         ) from error
     except OSError as error:
         raise ClientConfigRefused(
@@ -139,6 +138,5 @@ def _back_up(path: Path, data: bytes) -> Path:
 def _unwritable(path: Path, error: OSError) -> ClientConfigRefused:
     return ClientConfigRefused(
         f"The file '{path}' cannot be written: {error.strerror}. It was left as it is. Check the "
-        "permissions of "
-        "the file and its folder, and close programs that hold it open."
+        "permissions of the file and its folder, and close programs that hold it open."
     )

@@ -83,9 +83,8 @@ def install(
     InvalidArguments for a bad name."""
     if not _NAME.fullmatch(name):
         raise InvalidArguments(
-            f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and "
-            "'_': hosts put it before "
-            "every tool's name."
+            f"{name!r} cannot be the name of a server. Use up to 32 letters, digits, '-' and '_': "
+            "hosts put it before every tool's name."
         )
     content = files.read_config_file(client.file(system))
     text = content.text
@@ -96,8 +95,8 @@ def install(
         raise ClientConfigRefused(
             f"{client.title} already has a server {name!r}, and it is another program "
             f"({' '.join(command_of(existing)) or existing.get('url', 'not a command')}). Choose "
-            "another name with "
-            f"--name, or give --replace to put this one in its place. The file is '{content.path}'."
+            "another name with --name, or give --replace to put this one in its place. The file "
+            f"is '{content.path}'."
         )
     entry = client.entry(name, command_line[0], tuple(command_line[1:]))
     new_entry = entry if existing is not None and not foreign else {**entry, **client.first}
@@ -131,8 +130,8 @@ def uninstall(
     if not _is_ours(existing):
         raise ClientConfigRefused(
             f"The server {name!r} of {client.title} is another program "
-            f"({' '.join(command_of(existing))}), so it was "
-            f"left as it is. Name ours with --name; the file is '{content.path}'."
+            f"({' '.join(command_of(existing))}), so it was left as it is. Name ours with --name; "
+            f"the file is '{content.path}'."
         )
     before = _text_before(client, text, name, existing, files.backups(content.path))
     try:

@@ -146,8 +146,8 @@ def install_command(
     if vaults:
         raise ClientConfigRefused(
             "The Obsidian app is registered on this computer (it knows the vault "
-            f"{vaults[0].path}) and brings its own "
-            "obsidian command. Nothing was linked; use obsidian-mcp obsidian.",
+            f"{vaults[0].path}) and brings its own obsidian command. Nothing was linked; use "
+            "obsidian-mcp obsidian.",
             path=str(vaults[0].path),
         )
     if not dry_run:

@@ -116,8 +116,7 @@ def _warnings(
     lines = sections.lines_of_equal(before, heading)
     several = (
         f"{len(lines)} headings are called {heading!r} (lines {edits.list_line_numbers(lines)}); "
-        "the first was meant. "
-        "Name another one with a heading above it: Parent#Child."
+        "the first was meant. Name another one with a heading above it: Parent#Child."
     )
     warnings = [several] if len(lines) > 1 else []
     below = (
@@ -128,8 +127,7 @@ def _warnings(
     if below and operation == "append_section":
         warnings.append(
             f"The section ends with the heading {below[-1]!r}: the text stands below that. "
-            "prepend_section puts it "
-            f"right below {heading!r}."
+            f"prepend_section puts it right below {heading!r}."
         )
     if operation == "replace_section":
         headings_after = {

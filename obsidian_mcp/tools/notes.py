@@ -111,8 +111,7 @@ def create_note(
         else:
             raise NoteExists(
                 f"{str(entry.path)!r} exists already. Choose another name, or set `overwrite` to "
-                "true to replace the "
-                "whole note; obsidian_edit_note changes a part of it.",
+                "true to replace the whole note; obsidian_edit_note changes a part of it.",
                 path=str(entry.path),
             )
         warnings += base_mistakes(path, content)

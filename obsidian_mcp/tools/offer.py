@@ -292,8 +292,7 @@ def profile(names: str) -> Sequence[str]:
     if names == RESEARCH:
         raise InvalidArguments(
             "The profile research is offered over HTTP only: obsidian-mcp --tools research http. "
-            "Here give core, "
-            "standard, all, or names of tools."
+            "Here give core, standard, all, or names of tools."
         )
     given = [name.strip() for name in PROFILES.get(names, names).split(",") if name.strip()]
     chosen = [name if name.startswith(PREFIX) else PREFIX + name for name in given]

@@ -87,8 +87,8 @@ def replace(
     if not is_found and regex and _LITERAL.fullmatch(find):
         raise InvalidArguments(
             "`find` is in none of the files. A regular expression is given without the slashes "
-            "around it and the flags "
-            "behind it; `ignore_case` ignores upper and lower case. To find a slash, write \\/.",
+            "around it and the flags behind it; `ignore_case` ignores upper and lower case. To "
+            "find a slash, write \\/.",
             argument="find",
         )
     nothing = (

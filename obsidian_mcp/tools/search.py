@@ -155,9 +155,8 @@ def _time(argument: str, text: str) -> int | None:
     if when is None:
         raise InvalidArguments(
             f"`{argument}` must be a date (2024-05-31), a month (2024-05), a time "
-            "(2024-05-31T18:00), an age such as "
-            "12h, 7d, 3m (months) or 1y, or words such as last monday or last 7 days, but "
-            f"{text!r} came.",
+            "(2024-05-31T18:00), an age such as 12h, 7d, 3m (months) or 1y, or words such as last "
+            f"monday or last 7 days, but {text!r} came.",
             argument=argument,
         )
     return clock.nanoseconds(when)

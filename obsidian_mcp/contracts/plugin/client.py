@@ -246,21 +246,18 @@ class BridgeClient:
         except Unreachable as error:
             raise ObsidianNotRunning(
                 f"No plugin answers at {self.address}. Start Obsidian, see that the plugin is "
-                "enabled and that its "
-                "port is this one, and try again.",
+                "enabled and that its port is this one, and try again.",
                 address=self.address,
             ) from error
         except TimeoutError as error:
             raise errors.OperationTimeout(
                 f"The plugin at {self.address} did not answer within {limit:g} seconds. If this "
-                "was a change, look "
-                "whether it was made before trying again."
+                "was a change, look whether it was made before trying again."
             ) from error
         except OSError as error:
             raise AppCommandFailed(
                 f"The connection to the plugin at {self.address} broke ({type(error).__name__}). "
-                "Whether a call was "
-                "carried out is not known: look before trying again.",
+                "Whether a call was carried out is not known: look before trying again.",
                 address=self.address,
             ) from error
         return _Reply(status, _decode(received))
@@ -286,8 +283,7 @@ class BridgeClient:
     def _garbage(self, reply: _Reply) -> AppCommandFailed:
         return AppCommandFailed(
             f"What answers at {self.address} is not the plugin's bridge, or a version that this "
-            "program does not know "
-            "(its answer has an unknown shape). Check host and port.",
+            "program does not know (its answer has an unknown shape). Check host and port.",
             status=reply.status,
         )
 

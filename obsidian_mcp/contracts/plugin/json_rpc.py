@@ -32,8 +32,7 @@ class JsonRpc(RpcDialect):
 
     key_advice = (
         "Put one into this server's entry in the settings of the client, as the header "
-        "Authorization: Bearer KEY; "
-        "`obsidian-mcp keys` on the server's computer makes one."
+        "Authorization: Bearer KEY; `obsidian-mcp keys` on the server's computer makes one."
     )
 
     def is_message(self, value: object) -> bool:

@@ -145,8 +145,7 @@ def _read_hunk(
             lines,
             first - 1,
             f"it announces {old} old and {new} new lines, and other lines follow. Correct the "
-            "numbers, or leave them "
-            "out: a plain @@ takes all lines up to the next one",
+            "numbers, or leave them out: a plain @@ takes all lines up to the next one",
         )
     return hunk, at
 
@@ -179,8 +178,7 @@ def apply(body: str, hunks: Sequence[PatchHunk]) -> str:
         ):
             raise TextNotFound(
                 f"Hunk {number} of the patch ends at the last line of the note, without a line "
-                "end; the note is not "
-                "so. Read it again and make the patch from that text."
+                "end; the note is not so. Read it again and make the patch from that text."
             )
         moved += 0 if hunk.start is None else place - hunk.start - moved
         old = iter(lines[place:end])
@@ -226,8 +224,7 @@ def _find_line(texts: Sequence[str], hunk: PatchHunk, number: int, done: int, mo
         )
     raise TextNotFound(
         f"Hunk {number} of the patch does not fit: {_difference(texts, old, expected)}. Read the "
-        "note again and make "
-        "the patch from that text."
+        "note again and make the patch from that text."
     )
 
 
@@ -240,8 +237,7 @@ def _insertion(
     if expected is None or moved:
         raise InvalidArguments(
             f"Hunk {number} of the patch only adds lines, and nothing says where. Put unchanged "
-            "lines of the note "
-            "around them.",
+            "lines of the note around them.",
             argument="patch",
         )
     if not done <= expected <= len(texts):

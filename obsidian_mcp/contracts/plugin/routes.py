@@ -36,8 +36,7 @@ PREFLIGHT: Final = {
 }
 KEY_ADVICE: Final = (
     "The bridge sends it only with OBSIDIAN_MCP_TRANSPORT=mcp. A server started with "
-    "--open-bridge asks programs of "
-    "its own machine for none here."
+    "--open-bridge asks programs of its own machine for none here."
 )
 _KEY_HEADERS: Final = "Content-Type, Authorization, X-Api-Key, X-ObsiScripta-Api-Key"
 

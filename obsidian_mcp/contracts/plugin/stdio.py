@@ -215,9 +215,8 @@ class PluginDispatcher(Dispatcher):
     def failure(self, message: Message, peer: Peer, error: AppError) -> Message:
         if isinstance(error, OperationTimeout) and self._called_tool(message) not in self._own:
             error = OperationTimeout(
-                f"The plugin did not answer within {self.timeout:g} seconds. If this was a "
-                "change, look whether it "
-                "was made before trying again.",
+                f"The plugin did not answer within {self.timeout:g} seconds. If this was a change, "
+                "look whether it was made before trying again.",
                 seconds=self.timeout,
             )
         return super().failure(message, peer, error)

@@ -91,8 +91,8 @@ def _load(text: str) -> dict[str, Any]:
         lines = text.splitlines()[error.line - 1 : error.line] if error.line else []
         quote = f" {_QUOTE}" if _TAGGED.search("".join(lines)) else ""
         raise QueryInvalid(
-            "Query is an invalid format. It should be a YAML object. "
-            f"Line {error.line}: {error.problem}.{quote}",
+            f"Query is an invalid format. It should be a YAML object. Line {error.line}: "
+            f"{error.problem}.{quote}",
             line=error.line,
         ) from None
 

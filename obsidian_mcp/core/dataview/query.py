@@ -230,8 +230,8 @@ class _Execution:
     def _refuse(self, step: str, messages: list[str]) -> None:
         first = "; ".join(list(dict.fromkeys(messages))[:MAX_MESSAGES])
         raise QueryInvalid(
-            f"Every row during operation '{step}' failed with an error; "
-            f"first {MAX_MESSAGES}: {first}"
+            f"Every row during operation '{step}' failed with an error; first {MAX_MESSAGES}: "
+            f"{first}"
         )
 
     def make_answer(self, rows: Sequence[Scope], page: Page) -> QueryAnswer:
@@ -269,8 +269,8 @@ class _Execution:
             self._refuse("final data extraction", first_errors)
         if first_errors:
             self.run.problems.note(
-                f"{len(first_errors)} of the rows shown have an error in a cell; "
-                f"first: {first_errors[0]}"
+                f"{len(first_errors)} of the rows shown have an error in a cell; first: "
+                f"{first_errors[0]}"
             )
         return QueryAnswer(tuple(columns), cells, len(rows), kind=self.query.kind)
 

@@ -101,8 +101,8 @@ class RegExpValue:
             except TimeoutError:
                 source = cut_text(self.source, _MAX_QUOTED)
                 raise ExpressionError(
-                    f"The regular expression /{source}/ ran for more than "
-                    f"{regexp.SECONDS:g} s and was stopped."
+                    f"The regular expression /{source}/ ran for more than {regexp.SECONDS:g} s and "
+                    "was stopped."
                 ) from None
             if match is None:
                 return

@@ -5,8 +5,8 @@ from __future__ import annotations
 import yaml
 
 _COLON = (
-    "text with a colon and a space in it must be quoted, "
-    "and a property must not be indented more than the others"
+    "text with a colon and a space in it must be quoted, and a property must not be indented more "
+    "than the others"
 )
 _NEIGHBOURS = (
     "it is not in line with the properties around it, or text goes on after a quote or bracket"

@@ -134,8 +134,8 @@ class CanvasText:
             titles = [_title(card) for card in cards]
             named = name_first(titles, CANDIDATES_SHOWN, write=repr)
             raise AmbiguousName(
-                f"{len(cards)} cards have the id {name!r}: {named}. Name "
-                "the one you mean by its text, file or label.",
+                f"{len(cards)} cards have the id {name!r}: {named}. Name the one you mean by its "
+                "text, file or label.",
                 candidates=titles[:CANDIDATES_SHOWN],
             )
         if cards:

@@ -332,8 +332,7 @@ def _target(
     if entry_there is not None:
         raise NoteExists(
             f"{str(path)!r} exists already. Name it as the target to add to it, or give another "
-            "name. "
-            "Nothing was written.",
+            "name. Nothing was written.",
             path=str(path),
         )
     return path, disk, None

@@ -99,9 +99,8 @@ def last_change(vault: Vault) -> Recorded:
         raise ChangeNotFound("There is no change to undo.", change=None)
     raise ChangeNotFound(
         "This client has made no change that could be undone since it was started. The latest "
-        "change is number "
-        f"{foreign.number} ({foreign.tool}) by {describe_author(vault, foreign)}; give its number "
-        "to take it back.",
+        f"change is number {foreign.number} ({foreign.tool}) by {describe_author(vault, foreign)}; "
+        "give its number to take it back.",
         change=None,
         latest=foreign.number,
     )

@@ -90,10 +90,9 @@ def _check_apart(files: Mapping[VaultPath, VaultPath]) -> None:
         if (rival := sources.setdefault(target, source)) != source:
             raise NoteExists(
                 f"{to_printable(rival)!r} and {to_printable(source)!r} cannot both be moved to "
-                f"{str(target)!r}: the disk has "
-                "the folder in two normal forms, with a file of this name in each. Rename or "
-                "move one of the two "
-                "first, by its exact path. Nothing moved.",
+                f"{str(target)!r}: the disk has the folder in two normal forms, with a file of "
+                "this name in each. Rename or move one of the two first, by its exact path. "
+                "Nothing moved.",
                 path=str(target),
             )
 
@@ -109,8 +108,7 @@ def gather(
     if is_note(folder) and vault.catalog.folders.find(folder) is None:
         raise InvalidArguments(
             f"{to!r} is the name of a note, and `names` and `query` move notes into a folder. Give "
-            "the folder, or the one "
-            "note in `name`.",
+            "the folder, or the one note in `name`.",
             argument="to",
         )
     files: dict[VaultPath, VaultPath] = {}

@@ -130,11 +130,9 @@ def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:
         if is_meant(inside):
             return replace(query, language=name, text=inside)
     raise QueryInvalid(
-        "This is no query of a known language. A base is YAML with views, filters or formulas, "
-        "or the path of a .base "
-        "file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or with = for one "
-        "expression. "
-        f"The languages are {', '.join(LANGUAGES)}."
+        "This is no query of a known language. A base is YAML with views, filters or formulas, or "
+        "the path of a .base file; a Dataview query begins with TABLE, LIST, TASK or CALENDAR, or "
+        f"with = for one expression. The languages are {', '.join(LANGUAGES)}."
     )
 
 

@@ -65,8 +65,7 @@ def undo(
         if recorded.undone_by is not None:
             raise UndoConflict(
                 f"Change {recorded.number} has been undone already, by change "
-                f"{recorded.undone_by}. "
-                f"Undo change {recorded.undone_by} to have it back.",
+                f"{recorded.undone_by}. Undo change {recorded.undone_by} to have it back.",
                 change=recorded.number,
                 undone_by=recorded.undone_by,
             )
@@ -213,10 +212,9 @@ def _not_back(step: Step) -> UndoConflict:
     """Return the error for a file that cannot be moved back to its old name."""
     disk, target = step.disk, step.target or ""
     return UndoConflict(
-        f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been "
-        "moved or deleted "
-        "since, or another file has its old name. Undo that, or move the file in the way, and "
-        "try again.",
+        f"{normal_form(target)!r} cannot be moved back to {normal_form(disk)!r}: it has been moved "
+        "or deleted since, or another file has its old name. Undo that, or move the file in the "
+        "way, and try again.",
         path=normal_form(target),
     )
 
@@ -239,8 +237,7 @@ def _restore(
     if step.kind == "remove" and step.before is None:
         raise UndoConflict(
             f"{normal_form(disk)!r} was too large for the journal when it was deleted. It is in "
-            "the trash: restore it "
-            "from there.",
+            "the trash: restore it from there.",
             path=normal_form(disk),
         )
     restored = part.restore(step)
@@ -295,8 +292,8 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     if place:
         raise UndoConflict(
             f"{normal_form(disk)!r} has been moved since, to {normal_form(place)!r}, so nothing "
-            "was undone. Move it "
-            "back or delete it there, or choose with wins: 'current' leaves it.",
+            "was undone. Move it back or delete it there, or choose with wins: 'current' leaves "
+            "it.",
             path=normal_form(place),
         )
 
@@ -317,9 +314,8 @@ def _conflict(disk: str, step: Step, now: bytes | None, *, unmerged: bool = Fals
     if now is None:
         return UndoConflict(
             f"{path!r} has been moved or deleted since, so nothing was undone. Undo that first "
-            "(obsidian_history shows "
-            "it), or choose with wins: 'undo' brings the old text back under the old name, "
-            "'current' leaves it.",
+            "(obsidian_history shows it), or choose with wins: 'undo' brings the old text back "
+            "under the old name, 'current' leaves it.",
             path=path,
         )
     return UndoConflict(

@@ -84,8 +84,8 @@ def _check_task(line: Line | None, box: Checkbox, settings: TaskSettings) -> Non
     else:
         reason = "it is not written as one"
     raise InvalidArguments(
-        f"Line {box.line} of {box.path!r} is no task of the Tasks plugin: {reason}. "
-        "Only its status can change.",
+        f"Line {box.line} of {box.path!r} is no task of the Tasks plugin: {reason}. Only its "
+        "status can change.",
         line=box.line,
     )
 

@@ -140,8 +140,8 @@ def _parse_status_type(line: str, lower: str, _: Environment) -> Filter | None:
     match = re.fullmatch(r"status\.type (is|is not) ([^ ]+)", lower)
     if match is None or match[2].upper() not in (*TYPES, _NO_STATUS):
         raise QueryInvalid(
-            f"Invalid status.type instruction: {line!r}. Write `status.type is` or "
-            f"`status.type is not` and one of {' '.join(TYPES)}.",
+            f"Invalid status.type instruction: {line!r}. Write `status.type is` or `status.type is "
+            f"not` and one of {' '.join(TYPES)}.",
             line=line,
         )
     status_type, expected = match[2].upper(), match[1] == "is"

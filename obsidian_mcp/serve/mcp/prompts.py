@@ -122,9 +122,8 @@ def summarize_note(
     """Summarise a note of the vault, with its open questions and tasks."""
     opened = app.vaults.get(vault)
     return (
-        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its "
-        "terms, name open questions "
-        "and tasks separately, and add nothing that it does not say.\n\n"
+        f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, "
+        "name open questions and tasks separately, and add nothing that it does not say.\n\n"
         + quote(app, opened, opened.find(note))
     )
 
@@ -158,11 +157,9 @@ def weekly_review(
             target = f" My weekly note is {weekly.path}: {offer}"
     request = (
         f"Write a review of {period} from the notes of my Obsidian vault that "
-        f"changed{scope(folder, tag)}. "
-        "Group by theme: what got done, what was decided or learned, what is open, and what I "
-        "should do next. Link "
-        "each point to its note as [[Name]]. Read a whole note with obsidian_read_note where its "
-        "beginning is not "
+        f"changed{scope(folder, tag)}. Group by theme: what got done, what was decided or learned, "
+        "what is open, and what I should do next. Link each point to its note as [[Name]]. Read a "
+        "whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
     )
     quotes = [
@@ -206,14 +203,10 @@ def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
     )
     request = (
         "Find connections for this note of my Obsidian vault. For each note that it should link "
-        "to, or that "
-        "should link to it, say why in one sentence and quote the passage where the link "
-        "belongs. Prefer a few "
-        "strong connections. The candidates come from names in the text, shared tags and shared "
-        "links; search "
-        "for further ones with obsidian_search. Propose the links first; make them with "
-        "obsidian_edit_note only "
-        "when I agree."
+        "to, or that should link to it, say why in one sentence and quote the passage where the "
+        "link belongs. Prefer a few strong connections. The candidates come from names in the "
+        "text, shared tags and shared links; search for further ones with obsidian_search. "
+        "Propose the links first; make them with obsidian_edit_note only when I agree."
     )
     return "\n\n".join(
         [
@@ -272,13 +265,10 @@ def clean_up_note(app: App, note: NoteName, vault: PromptVault = "") -> str:
     problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
     request = (
         "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. "
-        "Mend headings "
-        "that skip a level, lists, typing errors and links that lead nowhere, and use the "
-        "properties and tags "
-        "that the vault has instead of new ones. Show me what you would change first. Then make "
-        "the changes one "
-        f"by one with obsidian_edit_note (etag {content.etag}), never by writing the whole note "
-        "anew."
+        "Mend headings that skip a level, lists, typing errors and links that lead nowhere, and "
+        "use the properties and tags that the vault has instead of new ones. Show me what you "
+        "would change first. Then make the changes one by one with obsidian_edit_note (etag "
+        f"{content.etag}), never by writing the whole note anew."
     )
     return "\n\n".join(
         [
@@ -318,13 +308,11 @@ def plan_from_tasks(
         if len(lines) > TASKS:
             break
     return (
-        f"Make a plan for {horizon} from the open tasks of my Obsidian "
-        f"vault{scope(folder, tag)}. Order them by "
-        "urgency and weight, put together what belongs together, name what is blocked or stale, "
-        "and say what to leave "
-        "out. Refer to each task by its note as [[Name]]. Look into a note with "
-        "obsidian_read_note where a task is not "
-        f"clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
+        f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. "
+        "Order them by urgency and weight, put together what belongs together, name what is "
+        "blocked or stale, and say what to leave out. Refer to each task by its note as [[Name]]. "
+        "Look into a note with obsidian_read_note where a task is not clear. Today is "
+        f"{opened.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + (f"\n{UNCOUNTED}" if len(lines) > TASKS else ""))
         + "".join(f"\n\n{sentence}" for sentence in notice)
     )
