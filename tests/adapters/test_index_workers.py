@@ -168,12 +168,13 @@ def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     assert subprocess.check_output([sys.executable, "-P", "-c", loaded], encoding="utf-8").strip() == "False"
 
 
+@pytest.mark.parametrize("seconds", [0.0, 0.05])
 def test_memory_is_given_back_once_when_nobody_asks_for_a_while(
-    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch, seconds: float
 ) -> None:
-    """INDEX-58: after each rest the next question begins to count anew."""
+    """INDEX-58: after each rest the next question begins to count anew, also where work takes longer than the while."""
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
-    monkeypatch.setattr(index_workers, "REST_SECONDS", 0.05)
+    monkeypatch.setattr(index_workers, "REST_SECONDS", seconds)
     rests: list[None] = []
     vault.indexer.resting.add(rests.append)
     start(NICENESS)
