@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     PluginDialect = Literal["auto", "mcp", "v1"]
 
 
+DEFAULT_PORT: Final = 3000
+"""Of the HTTP server, and of the plugin in the app, whose place it can take."""
+
+
 class Secret(str):
     """A key, which no log shows."""
 
@@ -139,7 +143,7 @@ class PluginConfig(Immutable):
 
     def __init__(self, env: Mapping[str, str]) -> None:
         """Raises: InvalidArguments."""
-        port = setting_text(env, "PORT") or "3000"
+        port = setting_text(env, "PORT") or str(DEFAULT_PORT)
         if not (port.isascii() and port.isdigit() and 0 < int(port) < 65_536):
             raise InvalidArguments(
                 f"OBSIDIAN_MCP_PORT is {port!r}; it must be a port, a number from 1 to 65535."

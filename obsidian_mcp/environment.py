@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     ChosenWord = TypeVar("ChosenWord", bound=str)
 
+DROP_IN = "OBSIDIAN_MCP_DROP_IN"
+"""The variable that the drop-in `obsidian` sets for the official program: if that turns out to be
+the drop-in again, it starts no further program."""
 MOST_SECONDS = 3_600
 """Longest time that one call may be given."""
 

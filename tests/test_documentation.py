@@ -17,7 +17,8 @@ import platformdirs.unix
 import pytest
 
 from obsidian_mcp import config, errors
-from obsidian_mcp.cli import grammar, main
+from obsidian_mcp.cli import main
+from obsidian_mcp.cli.command_table import command_names, get_command
 from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.tools import offer
 from tests.conftest import FIXTURES
@@ -95,7 +96,7 @@ def test_every_command_in_a_document_works(
         assert status == 0 or (status == 1 and error.endswith("Nothing found.\n")), f"{line}: {status}: {error}"
 
 
-COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}
+COMMANDS = {name: command for name in command_names() if (command := get_command(name)) is not None}
 NEED_THE_APP = {"app-info", "open", "app-command"}
 
 

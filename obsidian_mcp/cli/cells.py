@@ -47,12 +47,18 @@ def width(char: str) -> int:
 
 
 def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
-    """Return the part of a line that fits so many columns, with the first mark in it."""
+    """Return the part of a line that fits so many columns, with the first mark in it; and the marks
+    in that part.
+
+    A sign of one column stands for what is cut off at either end.
+    """
     widths = [width(char) for char in text]
     if sum(widths) <= room:
         return text, marks
     start, columns_left = 0, room - 1
     if marks and sum(widths[: marks[0][1]]) > columns_left:
+        # the first mark is cut off: begin before it, with a third of the room for what precedes it,
+        # more where little follows it, and less where it is long
         start, columns_left = marks[0][0], room - 2
         before = min(
             max(room // 3, columns_left - sum(widths[start:])),
@@ -66,10 +72,12 @@ def fit_columns(text: str, marks: Marks, room: int) -> tuple[str, Marks]:
         columns_left -= widths[end]
         end += 1
     excerpt = mark_excerpt(text[start:end], cut_before=start > 0, cut_after=end < len(text))
-    moved = start - bool(start)
-    low, high = int(bool(start)), end - moved
+    sign = int(start > 0)  # the marks stand behind the sign at the beginning
+    moved = start - sign
     return excerpt, [
-        (max(low, a - moved), min(high, b - moved)) for a, b in marks if b > start and a < end
+        (max(sign, first - moved), min(end - moved, last - moved))
+        for first, last in marks
+        if last > start and first < end
     ]
 
 
@@ -90,9 +98,7 @@ def cell_text(value: Any) -> str:
         case dict():
             return compact_json(value)
         case float():
-            from obsidian_mcp.core.expressions.javascript import (
-                number_text,
-            )  # loaded when it is needed
+            from obsidian_mcp.core.expressions.javascript import number_text  # no note needs it
 
             return number_text(value)
     return str(value)

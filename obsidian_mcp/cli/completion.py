@@ -14,6 +14,7 @@ from obsidian_mcp.config import expand_home
 from obsidian_mcp.errors import AppError
 
 from . import grammar
+from .command_table import command_names, find_command, get_command, group_titles
 from .options import Options
 from .stdout import write
 from .subcommand import CommandArgument, Subcommand
@@ -105,25 +106,25 @@ def _completions(before: Sequence[str], typed: str) -> Iterator[tuple[str, str]]
     options = Options(vaults=tuple(reading.options.get("vault", ())), **scope_and_key)
     if not reading.rest:
         yield from _forms(program, typed, options) if typed.startswith("-") else _names("", typed)
-    elif list(reading.rest) in [[group] for group in grammar.groups()]:
+    elif list(reading.rest) in [[group] for group in group_titles()]:
         yield from _names(f"{reading.rest[0]} ", typed)
     else:
-        yield from _complete_command(*grammar.find(reading.rest), typed, options)
+        yield from _complete_command(*find_command(reading.rest), typed, options)
 
 
 def _names(group: str, typed: str) -> Iterator[tuple[str, str]]:
     """Yield the commands below a group; below none also the groups."""
     name_by_word = {
         name.removeprefix(group).partition(" ")[0]: name
-        for name in grammar.names()
+        for name in command_names()
         if name.startswith(group)
     }
     for word, name in name_by_word.items():
         if word.startswith(typed):
-            command = grammar.get(name)
+            command = get_command(name)
             yield (
                 word,
-                grammar.groups().get(word) or (command.text.partition(". ")[0] if command else ""),
+                group_titles().get(word) or (command.text.partition(". ")[0] if command else ""),
             )
 
 

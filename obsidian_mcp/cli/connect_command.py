@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from obsidian_mcp import TYPE_CHECKING
+from obsidian_mcp.config import DEFAULT_PORT
 
 from .options import Options
 from .stdout import write_answer
@@ -20,7 +21,7 @@ def show_ways(
     *,
     assistant: str,
     public_url: str = "",
-    port: int = 3000,
+    port: int = DEFAULT_PORT,
     vault: Sequence[str] = (),
     add_key: bool = False,
     name: str = "",

@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
-from . import grammar
+from .command_table import command_names, get_command, group_titles
 from .subcommand import CommandArgument, Subcommand
 
 WIDEST = 100
@@ -52,7 +52,7 @@ def group_help(group: str) -> str:
     usage = f"Usage: obsidian-mcp {group} COMMAND [ARGUMENTS]"
     return (
         "\n\n".join(
-            [usage, _paragraph(grammar.groups()[group]), f"Commands:\n{_terms(_commands(group))}"]
+            [usage, _paragraph(group_titles()[group]), f"Commands:\n{_terms(_commands(group))}"]
         )
         + "\n"
     )
@@ -69,9 +69,9 @@ def _overview() -> list[str]:
 def _commands(group: str) -> Iterable[tuple[str, str]]:
     """Return the commands of a group with the first sentence of each."""
     texts: dict[str, str] = {}
-    for name in grammar.names():
+    for name in command_names():
         first, _, second = name.partition(" ")
-        command = grammar.get(name) if first == group else None
+        command = get_command(name) if first == group else None
         if command is not None:
             texts[second] = command.text.partition(". ")[0].partition("\n\n")[0]
     return [(name, " ".join(text.split()).rstrip(".")) for name, text in texts.items()]

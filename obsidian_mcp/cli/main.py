@@ -97,7 +97,7 @@ def _run(arguments: Sequence[str]) -> int:
         from pathlib import Path  # takes 5 ms
 
         return _show(Path(__file__).with_name("welcome.txt").read_text(encoding="utf-8"))
-    if words and words[0] != VERBATIM and words[0] not in grammar.groups():
+    if words and words[0] != VERBATIM:
         words = _without_rest_of_path(words, options)
     if not words or tuple(words) == ("serve",):
         return serve(options, partial(_log, is_verbose=is_verbose))
@@ -161,8 +161,12 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
     Without words the server starts, and tells the client about the path (CLI-21). Raises:
     InvalidArguments for a person at a terminal, and for words that are no command.
     """
+    from .command_table import find_command, group_titles  # a server has no words at its start
+
+    if words[0] in group_titles():
+        return words
     try:
-        grammar.find(words)
+        find_command(words)
     except InvalidArguments as error:
         from obsidian_mcp.config import expand_home
         from obsidian_mcp.vault_paths import explain_split
@@ -177,15 +181,17 @@ def _without_rest_of_path(words: Sequence[str], options: Options) -> Sequence[st
 
 
 def _run_command(options: Options, words: Sequence[str]) -> int:
-    if words[0] in grammar.groups() and (not words[1:] or words[1] in ("-h", "--help")):
+    from .command_table import find_command, group_titles, listing_command
+
+    if words[0] in group_titles() and (not words[1:] or words[1] in ("-h", "--help")):
         from .help import group_help
 
         if words[1:]:
             return _show(group_help(words[0]))
-        if grammar.listing_command(words) is None:
+        if listing_command(words) is None:
             sys.stderr.write(group_help(words[0]))
             return InvalidArguments.exit_status
-    command, remaining = grammar.find(words)
+    command, remaining = find_command(words)
     reading = grammar.scan(command, remaining)
     if reading.options.get(HELP.name):
         return _show_help(command)

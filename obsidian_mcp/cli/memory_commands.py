@@ -8,7 +8,7 @@ from typing import Any
 from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments
 
-from . import grammar
+from .command_table import find_command
 from .options import Options
 from .stdout import has_watcher, write, write_answer
 from .tool_commands import call_tool, read_standard_input
@@ -25,7 +25,7 @@ NOTHING_FITS = 1
 
 def write_successor(options: Options, old: str, new: str, reason: str = "", **typed: Any) -> None:
     """Mark a note or block as superseded by another, and list what still says the old thing."""
-    compose, _ = grammar.find(["compose"])
+    compose, _ = find_command(["compose"])
     arguments = {"action": "supersede", "name": old, "into": new, **typed}
     call_tool(options, compose, arguments | ({"reason": reason} if reason else {}))
 

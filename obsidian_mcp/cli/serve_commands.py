@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from obsidian_mcp import TYPE_CHECKING, compose
+from obsidian_mcp.config import DEFAULT_PORT
 from obsidian_mcp.errors import InvalidArguments
 
 from .options import Options
@@ -28,7 +29,7 @@ def http(
     options: Options,
     *,
     host: str = "127.0.0.1",
-    port: Sequence[int] = (3000,),
+    port: Sequence[int] = (DEFAULT_PORT,),
     allow_origin: Sequence[str] = (),
     open_bridge: bool = False,
     oauth: bool = False,

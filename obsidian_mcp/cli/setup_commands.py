@@ -68,7 +68,7 @@ def install(
         line += ["--vault", str(folder)]
     if client == _OTHER:
         write(
-            f"{installer.block(name, line)}\n",
+            f"{installer.render_block(name, line)}\n",
             "Paste this into the client's configuration. Some clients name the member otherwise.\n",
         )
         return 0
@@ -294,8 +294,8 @@ def _next_step(change: ConfigChange, system: System) -> str:
     if change.client.id == "claude-desktop" and is_claude_running(system.platform):
         return (
             "Claude Desktop is running, and while it does it may write its old copy of the file "
-            "back. "
-            f"{step} If the server is missing then, quit it, run this command again, and start it."
+            f"back. {step} If the server is missing then, quit it, run this command again, and "
+            "start it."
         )
     return step
 

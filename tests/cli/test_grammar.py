@@ -13,13 +13,14 @@ from pathlib import Path
 import pytest
 
 from obsidian_mcp.cli import grammar, main
+from obsidian_mcp.cli.command_table import command_names, find_command, get_command
 from obsidian_mcp.cli.completion import completions
 from obsidian_mcp.cli.subcommand import CommandArgument, Subcommand
 from obsidian_mcp.tools.registry import TOOLS
 from tests import forked
 from tests.system import can
 
-COMMANDS = {name: command for name in grammar.names() if (command := grammar.get(name)) is not None}
+COMMANDS = {name: command for name in command_names() if (command := get_command(name)) is not None}
 NEEDED = {"search": ["--folder=Projects"], "edit": ["--operation=append"]}
 """What a command needs besides."""
 TYPED = {"integer": "1", "object": "a=1", "boolean": ""}
@@ -35,7 +36,7 @@ def vault(basic: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def read(line: str) -> dict[str, object]:
-    command, words = grammar.find(shlex.split(line))
+    command, words = find_command(shlex.split(line))
     return grammar.values(command, grammar.scan(command, words))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from obsidian_mcp.cli import grammar
+from obsidian_mcp.cli import command_table, grammar
 from obsidian_mcp.cli.help import command_help
 from obsidian_mcp.cli.list_output import LISTS
 from tests import forked
@@ -45,8 +45,8 @@ def test_the_help_has_each_command_in_one_group_in_a_line_of_60_columns() -> Non
     """CLI-23"""
     overview = json.loads(OVERVIEW.read_text(encoding="utf-8"))
     listed = [name for lines in overview.values() for name in lines]
-    of_groups = {name.partition(" ")[0] for name in grammar.names()} & set(grammar.groups())
-    alone = [name for name in grammar.names() if name.partition(" ")[0] not in of_groups]
+    of_groups = {name.partition(" ")[0] for name in command_table.command_names()} & set(command_table.group_titles())
+    alone = [name for name in command_table.command_names() if name.partition(" ")[0] not in of_groups]
 
     assert sorted(listed) == sorted([*alone, *of_groups])
     printed = command_help(grammar.root()).splitlines()

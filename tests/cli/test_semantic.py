@@ -80,7 +80,7 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     """SEM-01: nothing is downloaded, and one line says how to set it up."""
     assert run_command_line(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == {"on": False, "setup": "obsidian-mcp semantic setup"}
-    (finding,) = doctor.semantic(config.Config())
+    (finding,) = doctor.check_semantic(config.Config())
     assert "obsidian-mcp semantic setup" in finding.message
     assert set(searched("boats wheels")) == {("Canal.md", None), ("Bike.md", None)}
 
@@ -88,7 +88,7 @@ def test_it_is_off_until_it_is_set_up_and_off_again(
     assert "embedded 4 notes" in capsys.readouterr().out
     assert run_command_line(["semantic", "status", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["pending"] == 0
-    (finding,) = doctor.semantic(config.Config())
+    (finding,) = doctor.check_semantic(config.Config())
     assert (finding.status, "nothing leaves it" in finding.message) == ("fine", True)
 
     assert run_command_line(["semantic", "off"]) == 0

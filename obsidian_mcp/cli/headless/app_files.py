@@ -20,7 +20,15 @@ from obsidian_mcp.core.files.settings import (
 from obsidian_mcp.core.text import json_text
 from obsidian_mcp.core.text.vault_path import basename
 
-from .call import WORKSPACE_FILE, DropInCall, order, pairs, shown_file, sort_texts, tree
+from .call import (
+    WORKSPACE_FILE,
+    DropInCall,
+    draw_tree,
+    order_key,
+    shown_file,
+    sort_texts,
+    write_pairs,
+)
 from .words import DropInRefused
 
 WORKSPACES, APPEARANCE = "workspaces.json", "appearance.json"
@@ -65,7 +73,7 @@ def workspace(call: DropInCall) -> str:
     layout, parts = call.config(WORKSPACE_FILE), []
     for side in ("main", "left", "right"):
         items = [(level, text) for level, text, _ in _items(call, layout.get(side)) if level]
-        parts += [side, tree(items)] if items else []
+        parts += [side, draw_tree(items)] if items else []
     return "\n".join(parts)
 
 
@@ -188,7 +196,7 @@ def list_plugins(call: DropInCall) -> str:
                 else {}
             ),
         }
-        for name in sorted(versions, key=order)
+        for name in sorted(versions, key=order_key)
     ]
     return call.format_rows(table, "No plugins found.")
 
@@ -218,7 +226,7 @@ def theme(call: DropInCall) -> str:
     if not name:
         return str(call.config(APPEARANCE).get(THEME) or "Default")
     manifest = _existing_theme(call, name)
-    return pairs(
+    return write_pairs(
         {"name": name} | {key: manifest[key] for key in ("version", "author") if manifest.get(key)}
     )
 

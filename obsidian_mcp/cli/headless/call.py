@@ -332,16 +332,16 @@ def _active_in(layout: Mapping[str, Any]) -> str:
     return ""
 
 
-def order(text: str) -> tuple[object, str]:
-    """Return the sort key of the app's lists."""
+def order_key(text: str) -> tuple[object, str]:
+    """Return the key by which the app sorts a list."""
     return collation_key(unicodedata.normalize("NFKC", text)), text
 
 
 def sort_texts(texts: Iterable[str]) -> list[str]:
-    return sorted(texts, key=order)
+    return sorted(texts, key=order_key)
 
 
-def pairs(values: Mapping[str, object]) -> str:
+def write_pairs(values: Mapping[str, object]) -> str:
     """Return lines of `key TAB value`."""
     return "\n".join(f"{key}\t{value}" for key, value in values.items())
 
@@ -353,7 +353,7 @@ def as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def tree(headings: list[tuple[int, str]]) -> str:
+def draw_tree(headings: list[tuple[int, str]]) -> str:
     """Return headings of (level, text) as a tree; each stands below the nearest one before it of a
     smaller level."""
     depths: list[int] = []

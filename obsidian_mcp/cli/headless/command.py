@@ -15,6 +15,7 @@ from obsidian_mcp import __version__, logger
 from obsidian_mcp.cli.options import INTERRUPTED, Options
 from obsidian_mcp.cli.stdout import write
 from obsidian_mcp.config import Config
+from obsidian_mcp.environment import DROP_IN
 from obsidian_mcp.errors import AppError, StorageFailed
 
 from .words import (
@@ -44,8 +45,6 @@ HINTS = {
     "plugin:enable": "Enabling code is left to the app.",
 }
 """What to do instead of a command that needs the app, by the command or its family."""
-DROP_IN = "OBSIDIAN_MCP_DROP_IN"
-"""Set where this program was started by itself in place of the app's."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -160,8 +159,7 @@ def _hand_to_app(
     if "code" in command.marks and not settings.app.allow_eval:
         raise DropInRefused(
             "JavaScript is not run in the app: the user has not allowed it. It needs the option "
-            "--allow-eval or "
-            "OBSIDIAN_MCP_ALLOW_EVAL=1."
+            "--allow-eval or OBSIDIAN_MCP_ALLOW_EVAL=1."
         )
     rules = policies.policy_of(settings, folder, policies.principal_of(settings))
     if rules.restricts_reading or "reads" not in command.marks:

@@ -11,14 +11,14 @@ from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import extension, is_note
 from obsidian_mcp.errors import NotText
 
-from .call import DropInCall, as_json, order, pairs, sort_texts, tree
+from .call import DropInCall, as_json, draw_tree, order_key, sort_texts, write_pairs
 from .words import DropInRefused
 
 
 def file(call: DropInCall) -> str:
     entry = call.file()
     suffix = _suffix(entry.path)
-    return pairs(
+    return write_pairs(
         {
             "path": entry.path,
             "name": entry.path.rpartition("/")[2].removesuffix(suffix),
@@ -81,7 +81,7 @@ def _info(call: DropInCall, named: dict[str, str], inside: list[FileEntry], disk
         "size": sum(entry.size for entry in inside),
     }
     fact = call.words.choice("info")
-    return str(facts[fact]) if fact else pairs(facts)
+    return str(facts[fact]) if fact else write_pairs(facts)
 
 
 def folders(call: DropInCall) -> str:
@@ -156,7 +156,7 @@ def outline(call: DropInCall) -> str:
         )
     if call.words.format == "md":
         return "\n".join(f"{'#' * heading.level} {heading.text}" for heading in headings)
-    return tree([(heading.level, heading.text) for heading in headings])
+    return draw_tree([(heading.level, heading.text) for heading in headings])
 
 
 def links(call: DropInCall) -> str:
@@ -185,7 +185,7 @@ def backlinks(call: DropInCall) -> str:
 def unresolved(call: DropInCall) -> str:
     table = []
     for link in sorted(
-        call.vault.graph.unresolved_links().value, key=lambda link: order(link.name)
+        call.vault.graph.unresolved_links().value, key=lambda link: order_key(link.name)
     ):
         row = {"link": link.name}
         if call.has("counts") or call.has("verbose"):

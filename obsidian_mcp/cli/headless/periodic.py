@@ -15,7 +15,7 @@ from obsidian_mcp.core.periodic.notes import first_day, note_day
 from obsidian_mcp.core.text.vault_path import basename, is_note, name_key
 from obsidian_mcp.errors import NoteNotFound
 
-from .call import DropInCall, pairs, sort_texts
+from .call import DropInCall, sort_texts, write_pairs
 from .words import DropInRefused
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def daily_settings(call: DropInCall) -> str:
     for path in (rule.folder, rule.template.rpartition("/")[0]):
         call.vault.folders.configured_folder(path, f"the folders of {_adjective(call)} notes")
     enabled = "true" if rule.configured else "false"
-    return pairs(
+    return write_pairs(
         {
             "folder": rule.folder,
             "format": rule.format,

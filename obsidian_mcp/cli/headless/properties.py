@@ -13,7 +13,7 @@ from obsidian_mcp.core.frontmatter.property_types import TYPES_FIXED
 from obsidian_mcp.core.text import tags as tag_names
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import DropInCall, as_json, order, sort_texts
+from .call import DropInCall, as_json, order_key, sort_texts
 from .words import DropInRefused
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def tags(call: DropInCall) -> str:
             for path in sort_texts(tags_by_path)
             for tag in tags_by_path[path]
         )
-    names = sorted(counted, key=lambda name: order(f"#{name}"))
+    names = sorted(counted, key=lambda name: order_key(f"#{name}"))
     if call.text("sort") == "count":
         names.sort(key=lambda name: -counted[name])
     with_counts = call.has("counts")
@@ -108,7 +108,7 @@ def _print_of_file(call: DropInCall) -> str:
 
 
 def block(values: Mapping[str, Any]) -> str:
-    """Properties as YAML, as the app writes them."""
+    """Return properties as YAML, as the app writes them."""
     lines = []
     for key, value in values.items():
         first, below = yaml_style.lines(value, "")
@@ -128,7 +128,7 @@ def _print_of_vault(call: DropInCall) -> str:
         if property_name.lower() not in uses_by_key:
             raise DropInRefused(f'Property "{property_name}" not found.')
         return str(uses_by_key[property_name.lower()].files)
-    uses = sorted(uses_by_key.values(), key=lambda use: order(use.name))
+    uses = sorted(uses_by_key.values(), key=lambda use: order_key(use.name))
     if call.text("sort") == "count":
         uses.sort(key=lambda use: -use.files)
     if call.words.format == "json" and not call.has("total"):

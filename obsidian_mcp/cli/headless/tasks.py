@@ -9,7 +9,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import is_note
 
-from .call import NO_NOTE, DropInCall, order, pairs
+from .call import NO_NOTE, DropInCall, order_key, write_pairs
 from .properties import is_of_one_file
 from .words import DropInRefused
 
@@ -27,7 +27,7 @@ class FoundTask(NamedTuple):
 
 def tasks(call: DropInCall) -> str:
     listed = [task for task in _list_tasks(call) if _is_wanted(call, task.mark)]
-    listed.sort(key=lambda task: (order(task.path), task.line))
+    listed.sort(key=lambda task: (order_key(task.path), task.line))
     if listed and call.has("verbose") and not call.words.format and not call.has("total"):
         groups = groupby(listed, key=lambda task: task.path)
         parts = (
@@ -101,7 +101,7 @@ def task(call: DropInCall) -> str:
     entry_of_task = _find_task(call, entry, line)
     mark = _new_mark(call, entry_of_task.mark)
     if mark is None:
-        return pairs(
+        return write_pairs(
             {
                 "file": entry_of_task.path,
                 "line": entry_of_task.line,

@@ -236,7 +236,8 @@ def property_set(call: DropInCall) -> str:
 
 
 def _with_type(call: DropInCall, text: str, name: str, value: Any, kind: str) -> str:
-    """`types.json` with the type of a property, where the app would otherwise show another one."""
+    """Return the text of `types.json` with the type of a property, where the app would otherwise
+    take it for another one."""
     from obsidian_mcp.core.text import json_text
 
     if (
