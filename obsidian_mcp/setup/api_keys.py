@@ -74,7 +74,7 @@ def add_key(config: Config, name: str, limits: KeyLimits) -> tuple[Path, str]:
             f"else it says. Give vaults and keys tables of their own, such as [keys.{name}], "
             "behind all other settings, and try again."
         ) from None
-    files.replace(content, after)
+    files.replace_config_file(content, after)
     _forget_uses(config, name)
     return file, key
 
@@ -120,7 +120,7 @@ def remove_key(config: Config, name: str) -> Path:
             f"'{file}' holds {name!r} in a form that this program does not change. Remove it in "
             "an editor."
         ) from None
-    files.replace(content, after)
+    files.replace_config_file(content, after)
     _forget_uses(config, name)
     return file
 

@@ -25,7 +25,7 @@ def check_clients(system: System) -> Iterator[Finding]:
     A client's file that cannot be read is a problem of its own.
     """
     tried: dict[tuple[str, ...], str | probe.ProbeAnswer] = {}
-    configured, absent = [], []
+    configured, not_set_up = [], []
     for client in CLIENTS.values():
         try:
             servers = install.list_configured(client, system)
@@ -34,16 +34,16 @@ def check_clients(system: System) -> Iterator[Finding]:
             continue
         configured += servers
         if not servers and client.is_present(system):
-            absent.append(client)
+            not_set_up.append(client)
     for server in configured:
-        yield entry_state(server, system, tried)
-    if absent or not configured:
-        listed = ", ".join(f"{client.title} ({client.id})" for client in absent)
+        yield check_entry(server, system, tried)
+    if not_set_up or not configured:
+        listed = ", ".join(f"{client.title} ({client.id})" for client in not_set_up)
         message = f"not set up: {listed}." if listed else "No client was found on this computer."
         yield Finding("Clients", "note", message, "obsidian-mcp install CLIENT sets one up.")
 
 
-def entry_state(
+def check_entry(
     server: install.Configured,
     system: System,
     tried: dict[tuple[str, ...], str | probe.ProbeAnswer],

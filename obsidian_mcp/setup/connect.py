@@ -14,6 +14,7 @@ from typing import Final, Literal
 from urllib.parse import urlencode
 
 from obsidian_mcp import computer
+from obsidian_mcp.config import DEFAULT_PORT
 from obsidian_mcp.serve.http.access.public_url import MCP_PATH
 
 ServerState = Literal["absent", "open", "locked", "sign-in"]
@@ -297,7 +298,7 @@ def _start(situation: Situation, *, oauth: bool = False) -> tuple[str, ...]:
         steps.append("Give this computer a public address (docs/remote.md), and name it below:")
         commands = [_EXPOSERS[program] for program in situation.exposers] or [*_EXPOSERS.values()]
         steps += [f"  {command.format(port=situation.port)}" for command in commands]
-    port = "" if situation.port == 3000 else f" --port {situation.port}"
+    port = "" if situation.port == DEFAULT_PORT else f" --port {situation.port}"
     if oauth and situation.state != "sign-in":
         options = f"--oauth --trusted-proxy --public-url {public or _EXAMPLE}"
         again = "" if situation.state == "absent" else " again"

@@ -33,26 +33,28 @@ from .client_checks import check_clients
 from .finding import Finding
 from .launcher import NAME_OF_LINK, Running, is_our_link
 from .system import System
-from .vault_checks import check_watching, vaults
+from .vault_checks import check_vaults, check_watching
 
 
 def examine(config: Config, system: System) -> Iterator[Finding]:
-    """Every finding, as soon as it is known. Nothing is changed but files of this program's own."""
-    yield from python()
-    yield from folders(config)
+    """Yield every finding as soon as it is known. Nothing is changed but files of this program's
+    own."""
+    yield from check_python()
+    yield from check_folders(config)
     yield from check_policy(config)
-    yield from keys(config)
-    yield from semantic(config)
-    yield media()
-    yield from vaults(config, system)
+    yield from check_keys(config)
+    yield from check_semantic(config)
+    yield check_media()
+    yield from check_vaults(config, system)
     yield from check_watching(config)
-    yield from app(system)
-    yield first_obsidian(system)
-    yield from plugin(config)
+    yield from check_app(system)
+    yield check_obsidian_word(system)
+    yield from check_plugin(config)
     yield from check_clients(system)
 
 
-def python() -> Iterator[Finding]:
+def check_python() -> Iterator[Finding]:
+    """Yield the versions of Python and this program, and whether SQLite has full-text search."""
     versions = f"obsidian-mcp {__version__}, mcp {metadata.version('mcp')}"
     yield Finding(
         "Python",
@@ -74,7 +76,8 @@ def python() -> Iterator[Finding]:
             yield Finding("SQLite", "fine", f"{sqlite3.sqlite_version} with full-text search")
 
 
-def folders(config: Config) -> Iterator[Finding]:
+def check_folders(config: Config) -> Iterator[Finding]:
+    """Yield whether the folders of index and journal can be written."""
     for subject, folder, variable in (
         ("Index folder", config.cache, "OBSIDIAN_MCP_CACHE"),
         ("Journal folder", config.state, "OBSIDIAN_MCP_STATE"),
@@ -95,8 +98,8 @@ def folders(config: Config) -> Iterator[Finding]:
 
 
 def check_policy(config: Config) -> Iterator[Finding]:
-    """Where the policy is, or would be; what is wrong in it, and tables of vaults that do not exist
-    (DOC-06)."""
+    """Yield where the policy is or would be, what is wrong in it, and its tables for vaults that do
+    not exist (DOC-06)."""
     try:
         folders = vault_builder.vault_folders(config).items()
         unmatched = policies.policy_file(config).unmatched_vaults(
@@ -115,16 +118,13 @@ def check_policy(config: Config) -> Iterator[Finding]:
             "name of no vault here."
         )
         yield Finding("Policy", "problem", message, "Correct the name: its rules protect nothing.")
-    there = config.policy_file.exists()
-    rule = (
-        "says"
-        if there
-        else "is not there: nothing in the vaults is hidden or protected. A file there would say"
-    )
+    rule = "says"
+    if not config.policy_file.exists():
+        rule = "is not there: nothing in the vaults is hidden or protected. A file there would say"
     yield Finding("Policy", "fine", f"{config.policy_file} {rule} what may be read and changed")
 
 
-def keys(config: Config) -> Iterator[Finding]:
+def check_keys(config: Config) -> Iterator[Finding]:
     """Yield the API keys of the HTTP server and the programs that signed in, by name; what is wrong
     in the file is reported with each vault."""
     with contextlib.suppress(AppError):
@@ -142,8 +142,8 @@ def keys(config: Config) -> Iterator[Finding]:
                 yield Finding(subject, "fine", f"{opens}{ends}")
 
 
-def media() -> Finding:
-    """Whether scanned pages and large images can be shown (ATT-13)."""
+def check_media() -> Finding:
+    """Return whether scanned pages and large images can be shown (ATT-13)."""
     subject = "Images and PDFs"
     if missing := computer.missing_media_packages():
         return Finding(
@@ -156,9 +156,9 @@ def media() -> Finding:
     return Finding(subject, "fine", "text of PDFs, scanned pages and large images")
 
 
-def semantic(config: Config) -> Iterator[Finding]:
-    """Which model finds notes by their meaning, whether it answers, and what leaves this machine
-    (SEM-06)."""
+def check_semantic(config: Config) -> Iterator[Finding]:
+    """Yield which model finds notes by their meaning, whether it answers, and what leaves this
+    machine (SEM-06)."""
     subject = "Search by meaning"
     try:
         choice = vault_builder.embedding_choice(config)
@@ -189,8 +189,8 @@ def semantic(config: Config) -> Iterator[Finding]:
         )
 
 
-def app(system: System) -> Iterator[Finding]:
-    """The Obsidian app and its official command: both optional."""
+def check_app(system: System) -> Iterator[Finding]:
+    """Yield whether the Obsidian app runs and its official command answers; both are optional."""
     running = computer.is_app_running(system.platform)
     if running:
         yield Finding("Obsidian app", "fine", "is running")
@@ -222,8 +222,8 @@ def app(system: System) -> Iterator[Finding]:
             yield Finding(subject, "fine", f"{' '.join(command)} answers: Obsidian {version}")
 
 
-def first_obsidian(system: System) -> Finding:
-    """Which program the word `obsidian` starts in a terminal (DOC-05)."""
+def check_obsidian_word(system: System) -> Finding:
+    """Return which program the word `obsidian` starts in a terminal (DOC-05)."""
     subject, program = "Word obsidian", Running.from_environment(system.environ).find(NAME_OF_LINK)
     if program is None:
         remedy = (
@@ -244,9 +244,9 @@ def first_obsidian(system: System) -> Finding:
     )
 
 
-def plugin(config: Config) -> Iterator[Finding]:
-    """The plugin's bridge, where one is configured (BRIDGE-10), asked as the bridge itself asks
-    it."""
+def check_plugin(config: Config) -> Iterator[Finding]:
+    """Yield whether the plugin answers, where a bridge to it is configured (BRIDGE-10); it is asked
+    as the bridge asks it."""
     if not config.bridge:
         return
     subject = "Obsidian plugin"

@@ -86,14 +86,16 @@ def erase(client: McpClient, text: str, name: str) -> str:
 def _prove(client: McpClient, after: str, expected: dict[str, Any]) -> str:
     """Return `after`, if it says what is expected, and in that order. Raises: Broken."""
     written, meant = (
-        {
-            key: value for key, value in data.items() if key != client.key or value
-        }  # an emptied object may stay or go
-        for data in (_parse(client, after), expected)
+        _without_empty(client.key, data) for data in (_parse(client, after), expected)
     )
     if written != meant or list(written) != list(meant):
         raise Broken("is laid out in a way that this program cannot change safely")
     return after
+
+
+def _without_empty(key: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of a file without an empty one that held servers: it may stay or go."""
+    return {name: value for name, value in data.items() if name != key or value}
 
 
 def _parse(client: McpClient, text: str) -> dict[str, Any]:
@@ -149,21 +151,28 @@ def put_table(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
             servers[name][member] = value
     above, added, below = changed_lines(text, tomlkit.dumps(document))
     candidates = ["".join([*above, *added, *below])]
-    comment = next((at for at in range(len(above), 0, -1) if not above[at - 1].startswith("#")), 0)
-    if (
-        is_new
-        and below
-        and comment < len(above)
-        and (comment == 0 or not above[comment - 1].strip())
-    ):
-        if not added[0].strip():
+    comment = _comment_start(above)
+    if is_new and below and comment < len(above):
+        if not added[0].strip():  # the empty line goes behind the new table
             added = [*added[1:], added[0]]
-        # The comment is the next table's.
         candidates.insert(0, "".join([*above[:comment], *added, *above[comment:], *below]))
     for after in candidates:
         if _says(after, expected, key):
             return after
     raise ValueError(name)
+
+
+def _comment_start(above: Sequence[str]) -> int:
+    """Return where the comment at the end of some lines begins, which is about the table below
+    them.
+
+    Their number where there is none, or where it follows the line of another table at once.
+    """
+    start = len(above)
+    while start > 0 and above[start - 1].startswith("#"):
+        start -= 1
+    is_apart = start == 0 or not above[start - 1].strip()
+    return start if is_apart else len(above)
 
 
 def without_table(text: str, key: str, name: str) -> str:
@@ -173,14 +182,8 @@ def without_table(text: str, key: str, name: str) -> str:
     before = tomllib.loads(text)
     if name not in before.get(key, {}):
         return text
-    expected = {
-        **before,
-        key: {
-            name_of_table: table
-            for name_of_table, table in before[key].items()
-            if name_of_table != name
-        },
-    }
+    others = {other: table for other, table in before[key].items() if other != name}
+    expected = {**before, key: others}
     header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*[.\]]")
     lines, tables = split_lines(text), list[int]()
     for at, line in enumerate(lines):

@@ -64,7 +64,7 @@ def read_config_file(path: Path) -> ConfigFile:
     return ConfigFile(path, data)
 
 
-def replace(before: ConfigFile, text: str) -> Path | None:
+def replace_config_file(before: ConfigFile, text: str) -> Path | None:
     """Put `text` in the file's place in one step, or in that of the file that a link leads to;
     return the backup of what was there. Raises: ClientConfigRefused, also when another program has
     changed it since."""
@@ -94,7 +94,7 @@ def replace(before: ConfigFile, text: str) -> Path | None:
     return backup
 
 
-def delete(before: ConfigFile) -> None:
+def delete_config_file(before: ConfigFile) -> None:
     """Remove a file that holds nothing but what this program wrote. Raises: ClientConfigRefused."""
     try:
         if read_config_file(before.path) == before:

@@ -49,7 +49,7 @@ class Configured:
         """Start it as the client will; return its answer, or how it failed, as the end of a
         sentence."""
         try:
-            return probe.initialize(
+            return probe.probe_server(
                 self.command, {**system.environ, **self.environment}, system.home
             )
         except probe.NoAnswer as error:
@@ -58,8 +58,8 @@ class Configured:
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange(Configured):
-    """A change made to a file, or planned by a dry run; the entry is as it stands afterwards, or
-    stood before it was removed, and empty where there is none."""
+    """A change made to a file, or planned by a dry run; the entry is as it is afterwards, or
+    was before it was removed, and empty where there is none."""
 
     action: EntryAction
     before: str
@@ -103,16 +103,16 @@ def install(
     try:
         after = entries.write(client, text, name, new_entry, afresh=foreign)
     except Broken as error:
-        raise _left_alone(content.path, error) from error
-    stands = entries.servers(client, after)[name]
+        raise _refuse_change(content.path, error) from error
+    final_entry = entries.servers(client, after)[name]
     if content.data is not None and after == text:
         return ConfigChange(
-            client, content.path, name, stands, "unchanged", before=text, after=after
+            client, content.path, name, final_entry, "unchanged", before=text, after=after
         )
     action: EntryAction = "added" if existing is None else "replaced" if foreign else "updated"
-    backup = None if dry_run else files.replace(content, after)
+    backup = None if dry_run else files.replace_config_file(content, after)
     return ConfigChange(
-        client, content.path, name, stands, action, before=text, after=after, backup=backup
+        client, content.path, name, final_entry, action, before=text, after=after, backup=backup
     )
 
 
@@ -121,8 +121,8 @@ def uninstall(
 ) -> ConfigChange:
     """Take the server out again; where nothing else has changed since, the file is what it was
     before. Raises: ClientConfigRefused when the file is broken or the name another program's."""
-    holding = (server.path for server in list_configured(client, system) if server.name == name)
-    content = files.read_config_file(next(holding, client.file(system)))
+    paths = (server.path for server in list_configured(client, system) if server.name == name)
+    content = files.read_config_file(next(paths, client.file(system)))
     text = content.text
     existing = _servers(client, content).get(name)
     if existing is None:
@@ -137,14 +137,14 @@ def uninstall(
     try:
         after = entries.erase(client, text, name) if before is None else before
     except Broken as error:
-        raise _left_alone(content.path, error) from error
+        raise _refuse_change(content.path, error) from error
     if before is None and entries.write(client, "", name, existing) == text:
         if not dry_run:
-            files.delete(content)
+            files.delete_config_file(content)
         return ConfigChange(
             client, content.path, name, existing, "removed", before=text, after="", deleted=True
         )
-    backup = None if dry_run else files.replace(content, after)
+    backup = None if dry_run else files.replace_config_file(content, after)
     return ConfigChange(
         client, content.path, name, existing, "removed", before=text, after=after, backup=backup
     )
@@ -161,7 +161,7 @@ def list_configured(client: McpClient, system: System) -> list[Configured]:
     ]
 
 
-def block(name: str, command_line: Sequence[str]) -> str:
+def render_block(name: str, command_line: Sequence[str]) -> str:
     """Return an entry in the form that most clients read, for one that `install` does not know."""
     command, *arguments = command_line
     entry = {"command": command, "args": arguments, "env": dict(ERRORS_AS_RESULTS)}
@@ -188,7 +188,7 @@ def _servers(client: McpClient, content: files.ConfigFile) -> dict[str, Any]:
     try:
         return entries.servers(client, content.text)
     except Broken as error:
-        raise _left_alone(content.path, error) from error
+        raise _refuse_change(content.path, error) from error
 
 
 def _text_before(
@@ -209,7 +209,7 @@ def _text_before(
     return None
 
 
-def _left_alone(path: Path, error: Broken) -> ClientConfigRefused:
+def _refuse_change(path: Path, error: Broken) -> ClientConfigRefused:
     return ClientConfigRefused(
         f"The file '{path}' {error}. It was left as it is; mend it and try again."
     )

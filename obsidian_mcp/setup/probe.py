@@ -21,9 +21,15 @@ from obsidian_mcp import __version__, computer
 from obsidian_mcp.core.files.settings import read_json
 
 SECONDS = 30.0
-"""Seconds a server may take from its start to its answer; hosts wait 10 to 60."""
-ENDING = 5.0
-"""Seconds it may take to exit after its input was closed, before it is killed."""
+"""Seconds that a server may take from its start to its answer; hosts wait 10 to 60."""
+END_SECONDS = 5.0
+"""Seconds that it may take to exit after its input was closed, before it is killed."""
+LAST_SECONDS = 1.0
+"""Seconds that its status and its last error are waited for when it has closed its output."""
+EXCERPT_BYTES = 80
+"""Of a line that is no message, quoted in a report."""
+STDERR_CHARACTERS = 200
+"""Of the last line on standard error, quoted in a report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +47,12 @@ class NoAnswer(Exception):
     """The server did not answer; the message completes 'it …'."""
 
 
-def initialize(
+def probe_server(
     command: Sequence[str],
     environment: Mapping[str, str],
     folder: Path,
     seconds: float = SECONDS,
-    ending: float = ENDING,
+    ending: float = END_SECONDS,
 ) -> ProbeAnswer:
     """Start `command` in `folder`, shake hands, list the tools, and end it with all it started.
     Raises: NoAnswer."""
@@ -71,17 +77,17 @@ def initialize(
             client = {"name": "obsidian-mcp doctor", "version": __version__}
             params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
             greeting = conversation.ask(1, "initialize", params)
-            answered = time.monotonic() - started
+            answer_seconds = time.monotonic() - started
             conversation.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
             listed = conversation.ask(2, "tools/list", {})
         finally:
             _end(process, ending)
             conversation.close()
-    about = greeting.get("serverInfo")
-    server = about if isinstance(about, dict) else {}
+    server = greeting.get("serverInfo")
+    server = server if isinstance(server, dict) else {}
     tools = listed.get("tools")
     return ProbeAnswer(
-        answered,
+        answer_seconds,
         str(server.get("name", "?")),
         str(server.get("version", "?")),
         len(tools) if tools else 0,
@@ -96,7 +102,7 @@ class _ProbeConversation:
         self._process = process
         self._deadline = time.monotonic() + seconds
         self._timer = threading.Timer(seconds, _end, (process, ending))
-        self._said = ""
+        self._stderr_line = ""
         """The last line that it wrote to standard error."""
         self._stderr_reader = threading.Thread(target=self._keep_stderr, daemon=True)
         self._timer.start()
@@ -125,7 +131,7 @@ class _ProbeConversation:
 
     def close(self) -> None:
         self._timer.cancel()
-        self._stderr_reader.join(ENDING)
+        self._stderr_reader.join(END_SECONDS)
 
     def _read_message(self, method: str) -> dict[str, Any]:
         assert self._process.stdout is not None  # noqa: S101  for the type checker
@@ -134,26 +140,26 @@ class _ProbeConversation:
             raise NoAnswer(f"does not answer {method} in time{self._last_words()}")
         if not line:
             with suppress(subprocess.TimeoutExpired):
-                self._process.wait(1.0)
+                self._process.wait(LAST_SECONDS)
             status = self._process.returncode
             how = "closes its output" if status is None else f"ends with status {status}"
             raise NoAnswer(f"{how} instead of answering {method}{self._last_words()}")
         message = read_json(line)
         if not isinstance(message, dict):
-            excerpt = line[:80].decode("utf-8", "replace").strip()
+            excerpt = line[:EXCERPT_BYTES].decode("utf-8", "replace").strip()
             raise NoAnswer(
                 f"writes {excerpt!r} to its output, where only protocol messages may stand"
             )
         return message
 
     def _last_words(self) -> str:
-        self._stderr_reader.join(1.0 if self._process.poll() is not None else 0.0)
-        return f" ({self._said[:200]})" if self._said else ""
+        self._stderr_reader.join(LAST_SECONDS if self._process.poll() is not None else 0.0)
+        return f" ({self._stderr_line[:STDERR_CHARACTERS]})" if self._stderr_line else ""
 
     def _keep_stderr(self) -> None:
         with suppress(OSError, ValueError):
             for line in self._process.stderr or ():
-                self._said = line.decode("utf-8", "replace").strip() or self._said
+                self._stderr_line = line.decode("utf-8", "replace").strip() or self._stderr_line
 
 
 def _end(process: subprocess.Popen[bytes], seconds: float) -> None:

@@ -24,8 +24,6 @@ PROTECTED: Final = "/.well-known/oauth-protected-resource"
 AUTHORIZATION: Final = "/.well-known/oauth-authorization-server"
 AGENTS: Final = ("Claude-User/1.0", "python-httpx/0.28.1", "openai-mcp/1.0.0")
 """What the programs of hosts call themselves: some edges let in one and stop another."""
-_PRIVATE: Final = tuple(map(ipaddress.ip_network, ("100.64.0.0/10", "fd7a:115c:a1e0::/48")))
-"""Addresses of carriers and of tailnets, which only their own network reaches."""
 _METADATA: Final = re.compile(r'resource_metadata="([^"]*)"')
 _HELLO: Final = json.dumps(
     {
@@ -143,8 +141,9 @@ def _describe_addresses(host: str, addresses: list[str]) -> Finding:
 
 
 def _is_public(address: str) -> bool:
-    parsed = ipaddress.ip_address(address.partition("%")[0])
-    return parsed.is_global and not any(parsed in network for network in _PRIVATE)
+    """Return whether an address is reached from everywhere: not one of a carrier or tailnet, which
+    only its own network reaches."""
+    return ipaddress.ip_address(address.partition("%")[0]).is_global
 
 
 def _challenge(public: str) -> str:

@@ -23,11 +23,13 @@ from .client_checks import vaults_of_clients
 from .finding import Finding
 from .system import System, known_vaults, problem_of
 
+MOST_BYTES = 2**30
+"""Of the note that is read as a trial."""
 WATCH_SECONDS = 5.0
 """How long the watcher may take to start, and again to report a change."""
 
 
-def vaults(config: Config, system: System) -> Iterator[Finding]:
+def check_vaults(config: Config, system: System) -> Iterator[Finding]:
     """Yield the vaults that are configured, that the app knows, or else that clients' entries name;
     each opened as a server opens it (DOC-02)."""
     paths = [
@@ -60,7 +62,7 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
         for name, path in folders.items():
             if problem := problem_of(path):
                 yield Finding(
-                    f"Vault {name}", "problem", f"{path}: {problem}.", _readable_again(problem)
+                    f"Vault {name}", "problem", f"{path}: {problem}.", _advise_reading(problem)
                 )
             elif name not in names:
                 yield Finding(
@@ -68,14 +70,15 @@ def vaults(config: Config, system: System) -> Iterator[Finding]:
                 )
             else:
                 try:
-                    yield from vault_state(name, path, serving.vaults.get(name))
+                    yield from check_vault(name, path, serving.vaults.get(name))
                 except AppError as error:
                     yield Finding(f"Vault {name}", "problem", error.message)
     finally:
         serving.vaults.close()
 
 
-def _readable_again(problem: str) -> str:
+def _advise_reading(problem: str) -> str:
+    """Return how to make a vault's folder readable again."""
     if "allow" not in problem:
         return "Correct the path, or connect the drive that it is on."
     if sys.platform == "darwin":
@@ -86,13 +89,13 @@ def _readable_again(problem: str) -> str:
     return "Give yourself the right to read it."
 
 
-def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
-    """Yield what is to say of a vault that could be opened: its notes, whether it can be written,
-    its index."""
+def check_vault(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
+    """Yield how many notes an opened vault has, whether it can be written, what its policy matches,
+    and the state of its index."""
     subject = f"Vault {name}"
     notes = [entry for entry in vault.entries() if entry.path.lower().endswith(".md")]
     if notes:
-        vault.files.read_file(notes[0].disk, limit=1 << 30)
+        vault.files.read_file(notes[0].disk, limit=MOST_BYTES)  # the system may forbid it
     summary = f"{path}: {write_count(len(notes), 'note')}"
     if not (path / ".obsidian").is_dir():
         remedy = "Make sure that it is the vault itself."
@@ -101,7 +104,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "note", f"{summary}; it can be read but not written.")
     else:
         yield Finding(subject, "fine", summary)
-    yield from count_matched(name, vault)
+    yield from check_patterns(name, vault)
     vault.indexer.begin()
     subject = f"Index of {name}"
     status, progress = vault.indexer.index.status(), vault.indexer.progress
@@ -117,7 +120,7 @@ def vault_state(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
         yield Finding(subject, "fine", f"{files}, up to date")
 
 
-def count_matched(name: str, vault: Vault) -> Iterator[Finding]:
+def check_patterns(name: str, vault: Vault) -> Iterator[Finding]:
     """Yield what the patterns of a policy match in a vault: what they hide, or what alone may be
     read or changed (DOC-06)."""
     rules = {

@@ -96,7 +96,7 @@ def test_keys_are_listed_by_name_and_limits_never_by_key_or_hash(file: Path, run
     """POL-15"""
     _, key, _ = run("keys", "add", "phone", "--read-only", "--tools", "core", "--folder", "Journal")
     listed, as_json = run("keys")[1], json.loads(run("keys", "list", "--json")[1])
-    findings = [repr(finding) for finding in doctor.keys(config.Config())]
+    findings = [repr(finding) for finding in doctor.check_keys(config.Config())]
 
     row = {"name": "phone", "way": "key", "vaults": "all", "folder": "Journal", "rights": "read only", "tools": "core"}
     unused = {"app": "", "used": "never", "since": "", "ends": "", "limits": "none"}
@@ -123,7 +123,7 @@ def test_a_key_ends_after_its_days(file: Path, run: Run, tmp_path: Path) -> None
     file.write_text(re.sub(r"expires = .*", "expires = 2020-01-31", text), encoding="utf-8")
     assert "expired" in run("keys")[1]
     assert "has expired" in run("--vault", str(tmp_path / "Notes"), "--key", "guest", "list")[2]
-    (finding,) = doctor.keys(config.Config())
+    (finding,) = doctor.check_keys(config.Config())
     assert (finding.status, finding.remedy) == ("note", "obsidian-mcp keys remove guest")
 
 
@@ -157,7 +157,7 @@ def test_programs_that_signed_in_are_listed_beside_the_keys(run: Run, store: Gra
         "folder": "Work",
         "rights": "read only",
     }
-    found = {finding.subject: finding for finding in doctor.keys(config.Config())}
+    found = {finding.subject: finding for finding in doctor.check_keys(config.Config())}
     assert "read only" in found["App claude"].message
     assert "folder Journal" in found["API key phone"].message
     listed = run("keys")[1]

@@ -78,7 +78,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
 @pytest.fixture
 def untried(monkeypatch: pytest.MonkeyPatch) -> None:
     """What was installed answers at once: for tests of something else than that it is started and asked (INST-09)."""
-    monkeypatch.setattr(probe, "initialize", lambda *_: probe.ProbeAnswer(0.1, "obsidian-mcp", "1", 9))
+    monkeypatch.setattr(probe, "probe_server", lambda *_: probe.ProbeAnswer(0.1, "obsidian-mcp", "1", 9))
 
 
 def test_what_is_written_for_every_client_on_every_system_starts_and_answers(basic: Path, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
-from obsidian_mcp.cli import grammar
+from obsidian_mcp.cli import command_table, grammar
 from obsidian_mcp.config import Config
 from tests.generated import ROOT
 from tests.system import SYSTEM_ENVIRONMENT
@@ -23,7 +23,7 @@ SERVICES: dict[str, Any] = yaml.safe_load((PACKAGING / "compose.yaml").read_text
 def test_the_server_starts_with_sign_in_where_caddy_alone_reaches_it() -> None:
     """PACK-12"""
     server, caddy = SERVICES["obsidian-mcp"], SERVICES["caddy"]
-    command, words = grammar.find(server["command"])
+    command, words = command_table.find_command(server["command"])
     options = grammar.values(command, grammar.scan(command, words))
     proxied = re.findall(r"reverse_proxy 127\.0\.0\.1:(\d+)", (PACKAGING / "Caddyfile").read_text(encoding="utf-8"))
 

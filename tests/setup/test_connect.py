@@ -15,7 +15,7 @@ import pytest
 
 from obsidian_mcp import computer
 from obsidian_mcp.app import App
-from obsidian_mcp.cli import grammar, main
+from obsidian_mcp.cli import command_table, grammar, main
 from obsidian_mcp.setup import connect
 from obsidian_mcp.setup.connect import Situation, list_ways, look_around
 from tests.serve import plain_http
@@ -79,7 +79,7 @@ def test_every_command_of_ours_that_is_printed_can_be_run(assistant: str, known:
     for words in commands:
         reading = grammar.scan(grammar.root(), words, stops=True)
         if reading.rest:
-            command, behind = grammar.find(reading.rest)
+            command, behind = command_table.find_command(reading.rest)
             grammar.values(command, grammar.scan(command, behind))
 
 

@@ -52,7 +52,7 @@ def test_after_an_install_its_vault_is_the_one_that_is_looked_at(
     """DOC-02"""
     install(CLIENTS["cursor"], system, "obsidian", [*server, "--vault", str(basic)])
 
-    found = by_subject(vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
+    found = by_subject(vault_checks.check_vaults(settings.replace(named_vaults=(), named_app_folders=()), system))
 
     assert found["Vault basic"].message.startswith(str(basic))
     assert all(finding.status != "problem" for finding in found.values())
@@ -171,7 +171,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
     file.touch()
     broken = settings.replace(named_vaults=(str(tmp_path / "gone"), str(file), *settings.named_vaults))
 
-    found = by_subject(vault_checks.vaults(broken, system))
+    found = by_subject(vault_checks.check_vaults(broken, system))
 
     assert (found["Vault gone"].status, found["Vault file.md"].status) == ("problem", "problem")
     assert "does not exist" in found["Vault gone"].message
@@ -180,7 +180,7 @@ def test_a_vault_that_cannot_be_read_is_a_problem_with_a_remedy(
 
 
 def test_without_any_vault_it_is_said_how_to_name_one(settings: Config, system: System) -> None:
-    (finding,) = vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=()), system)
+    (finding,) = vault_checks.check_vaults(settings.replace(named_vaults=(), named_app_folders=()), system)
 
     assert finding.status == "problem"
     assert "--vault" in finding.remedy
@@ -193,7 +193,7 @@ def test_a_vault_that_only_the_app_lost_is_a_note(settings: Config, tmp_path: Pa
     registry.write_text(json.dumps({"vaults": vaults}), encoding="utf-8")
 
     found = by_subject(
-        vault_checks.vaults(settings.replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
+        vault_checks.check_vaults(settings.replace(named_vaults=(), named_app_folders=(str(registry.parent),)), system)
     )
 
     assert (found["Vault gone"].status, found["Vault basic"].status) == ("note", "fine")
@@ -204,7 +204,7 @@ def test_a_folder_that_is_no_vault_of_the_apps_is_a_note(settings: Config, tmp_p
     plain.mkdir()
     (plain / "a.md").write_text("a", encoding="utf-8")
 
-    found = by_subject(vault_checks.vaults(settings.replace(named_vaults=(str(plain),)), system))
+    found = by_subject(vault_checks.check_vaults(settings.replace(named_vaults=(str(plain),)), system))
 
     assert found["Vault plain"].status == "note"
     assert "no .obsidian folder" in found["Vault plain"].message
@@ -214,14 +214,14 @@ def test_a_mistake_in_the_policy_is_a_problem_of_the_vault(settings: Config, tmp
     policy = tmp_path / "policy.toml"
     policy.write_text("read_only = maybe\n", encoding="utf-8")
 
-    found = by_subject(vault_checks.vaults(settings.replace(named_policy=str(policy)), system))
+    found = by_subject(vault_checks.check_vaults(settings.replace(named_policy=str(policy)), system))
 
     assert found["Vault basic"].status == "problem"
     assert "line 1" in found["Vault basic"].message
 
 
 def test_the_state_of_the_index_is_told(settings: Config, system: System) -> None:
-    assert by_subject(vault_checks.vaults(settings, system))["Index of basic"].status == "note"
+    assert by_subject(vault_checks.check_vaults(settings, system))["Index of basic"].status == "note"
 
     from obsidian_mcp import compose
 
@@ -230,14 +230,18 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
     app.vaults.get().indexer.complete()
     app.vaults.close()
 
-    assert by_subject(vault_checks.vaults(settings, system))["Index of basic"].message.endswith("files, up to date")
+    assert by_subject(vault_checks.check_vaults(settings, system))["Index of basic"].message.endswith(
+        "files, up to date"
+    )
 
 
 def test_a_folder_that_cannot_be_written_is_a_problem(settings: Config, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     found = by_subject(
-        doctor.folders(settings.replace(named_cache=str(tmp_path / "file"), named_state=str(tmp_path / "file/below")))
+        doctor.check_folders(
+            settings.replace(named_cache=str(tmp_path / "file"), named_state=str(tmp_path / "file/below"))
+        )
     )
 
     assert [finding.status for finding in found.values()] == ["problem", "problem"]
@@ -331,9 +335,9 @@ def test_clients_that_are_here_and_not_set_up_are_named(system: System) -> None:
 
 def test_the_plugin_is_asked_only_where_one_is_configured() -> None:
     """DOC-02, BRIDGE-10"""
-    assert list(doctor.plugin(config.Config(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
+    assert list(doctor.check_plugin(config.Config(environ={"OBSIDIAN_MCP_API_KEY": "secret"}))) == []
     for setting, value in (("HOST", "127.0.0.1"), ("PORT", "3000"), ("TRANSPORT", "v1")):
-        assert len(list(doctor.plugin(config.Config(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
+        assert len(list(doctor.check_plugin(config.Config(environ={f"OBSIDIAN_MCP_{setting}": value})))) == 1, setting
 
 
 def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> None:
@@ -356,14 +360,14 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
         thread.start()
         try:
             port = {"OBSIDIAN_MCP_PORT": str(server.server_port)}
-            (finding,) = doctor.plugin(config.Config(environ=port))
-            (in_other_words,) = doctor.plugin(config.Config(environ={**port, "OBSIDIAN_MCP_TRANSPORT": "mcp"}))
+            (finding,) = doctor.check_plugin(config.Config(environ=port))
+            (in_other_words,) = doctor.check_plugin(config.Config(environ={**port, "OBSIDIAN_MCP_TRANSPORT": "mcp"}))
         finally:
             server.shutdown()
             thread.join()
     assert (finding.status, "answers with 2 tools" in finding.message) == ("fine", True)
     assert (in_other_words.status, "does not offer this" in in_other_words.message) == ("problem", True)
-    (finding,) = doctor.plugin(config.Config(environ=port))
+    (finding,) = doctor.check_plugin(config.Config(environ=port))
     assert (finding.status, finding.remedy) == ("problem", "Start Obsidian and switch the plugin on.")
 
 
@@ -377,7 +381,7 @@ def test_a_plugin_that_answers_is_fine_and_one_that_does_not_is_a_problem() -> N
 def test_a_setting_of_the_plugin_that_cannot_work_is_named(setting: str, value: str, problem: str) -> None:
     """DOC-02, BRIDGE-10"""
     configured = config.Config(environ={"OBSIDIAN_MCP_HOST": "127.0.0.1"} | {setting: value})
-    (finding,) = doctor.plugin(configured)
+    (finding,) = doctor.check_plugin(configured)
     assert (finding.status, problem in finding.message, ".." in finding.message) == ("problem", True, False)
 
 

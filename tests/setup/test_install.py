@@ -373,10 +373,10 @@ def test_what_another_program_wrote_meanwhile_is_not_overwritten(tmp_path: Path)
     place.write_text('{"new": 1}', encoding="utf-8")
 
     with pytest.raises(ClientConfigRefused, match="at the same moment"):
-        files.replace(content, '{"ours": 1}')
+        files.replace_config_file(content, '{"ours": 1}')
     assert files_below(tmp_path) == {".claude.json": b'{"new": 1}'}
 
-    files.delete(content)
+    files.delete_config_file(content)
     assert place.exists()
 
 

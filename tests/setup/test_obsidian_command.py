@@ -132,7 +132,7 @@ def test_the_doctor_says_which_program_the_word_obsidian_starts(tmp_path: Path) 
 
     def found(*folders: Path) -> tuple[str, str]:
         environ = {"PATH": ":".join(map(str, folders)), "HOME": str(tmp_path)}
-        finding = doctor.first_obsidian(System("linux", tmp_path, environ))
+        finding = doctor.check_obsidian_word(System("linux", tmp_path, environ))
         return finding.status, finding.message
 
     assert found(other.parent) == ("note", "no program of that name is on PATH.")

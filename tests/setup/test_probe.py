@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from obsidian_mcp import __version__
-from obsidian_mcp.setup.probe import NoAnswer, initialize
+from obsidian_mcp.setup.probe import NoAnswer, probe_server
 from tests.system import needs
 
 ECHO = """
@@ -27,7 +27,7 @@ for line in sys.stdin:
 def run(script: str, tmp_path: Path, seconds: float = 30.0) -> str:
     """How starting a Python script fails."""
     with pytest.raises(NoAnswer) as caught:
-        initialize([sys.executable, "-c", script], os.environ, tmp_path, seconds)
+        probe_server([sys.executable, "-c", script], os.environ, tmp_path, seconds)
     return str(caught.value)
 
 
@@ -35,7 +35,7 @@ def test_our_own_server_answers_and_ends(basic: Path) -> None:
     command = [sys.executable, "-m", "obsidian_mcp", "--vault", str(basic)]
     environment = {**os.environ, "HOME": str(basic.parent), "XDG_CACHE_HOME": "", "XDG_STATE_HOME": ""}
 
-    answer = initialize(command, environment, basic)
+    answer = probe_server(command, environment, basic)
 
     assert (answer.name, answer.version) == ("obsidian-mcp", __version__)
     assert answer.tools > 5
@@ -45,7 +45,7 @@ def test_our_own_server_answers_and_ends(basic: Path) -> None:
 
 def test_what_cannot_be_started_is_said_so(tmp_path: Path) -> None:
     with pytest.raises(NoAnswer, match="cannot be started: "):
-        initialize([str(tmp_path / "gone")], os.environ, tmp_path)
+        probe_server([str(tmp_path / "gone")], os.environ, tmp_path)
 
 
 def test_a_server_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_a_server_that_does_not_end_is_killed_with_what_it_started(tmp_path: Pat
         "print(child.pid, file=sys.stderr, flush=True); time.sleep(600)"
     )
     with pytest.raises(NoAnswer) as caught:
-        initialize([sys.executable, "-c", script], os.environ, tmp_path, seconds=2.0, ending=0.1)
+        probe_server([sys.executable, "-c", script], os.environ, tmp_path, seconds=2.0, ending=0.1)
 
     child = int(str(caught.value).rpartition("(")[2].rstrip(")"))
     end = time.monotonic() + 20
