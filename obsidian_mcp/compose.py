@@ -12,7 +12,7 @@ from functools import cache, partial
 from obsidian_mcp import TYPE_CHECKING, logger
 
 from .app import App, HiddenTextReads
-from .config import Config
+from .config import DEFAULT_PORT, Config
 from .errors import InvalidArguments
 from .vault_builder import FolderBuilder
 from .vaults import FolderVaults
@@ -363,7 +363,7 @@ def serve_http(
     *,
     registered: Bridge | None = None,
     host: str = "127.0.0.1",
-    ports: Sequence[int] = (3000,),
+    ports: Sequence[int] = (DEFAULT_PORT,),
     announce: Callable[[str], None] | None = None,
     tell: Callable[[str], None] | None = None,
     parts: Sequence[Part] = (),

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING, errors, json_codec
+from obsidian_mcp.config import DEFAULT_PORT
 from obsidian_mcp.errors import (
     AppCommandFailed,
     AppError,
@@ -87,7 +88,7 @@ class BridgeClient:
     def __init__(
         self,
         host: str = "127.0.0.1",
-        port: int = 3000,
+        port: int = DEFAULT_PORT,
         *,
         mode: PluginDialect = "auto",
         api_key: str | None = None,

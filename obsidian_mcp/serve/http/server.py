@@ -17,7 +17,7 @@ from starlette.routing import Mount, Route
 
 from obsidian_mcp import logger
 from obsidian_mcp.app import App
-from obsidian_mcp.config import HttpConfig
+from obsidian_mcp.config import DEFAULT_PORT, HttpConfig
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from . import listener
@@ -140,7 +140,7 @@ def run_http_server(
     starlette: Starlette,
     *,
     host: str = "127.0.0.1",
-    ports: Sequence[int] = (3000,),
+    ports: Sequence[int] = (DEFAULT_PORT,),
     drain: float,
     announce: Callable[[str], None],
 ) -> int:

@@ -14,7 +14,11 @@ from obsidian_mcp.errors import AppError
 MAX_VALUES = 100
 """The most values that the protocol allows in one answer."""
 
+_BEGINS, _WORD_BEGINS, _CONTAINS = range(3)
+"""How a name has what is typed, the best first."""
+
 Completes = Literal["note", "file", "folder", "tag", "vault", ""]
+"""What an argument names; "" for one that is not completed."""
 
 
 def complete(app: App, kind: Completes, typed: str, vault: str = "") -> tuple[list[str], int]:
@@ -53,12 +57,12 @@ def _notes(vault: Vault, typed: str) -> tuple[list[str], int]:
         if is_note(entry.path) and not hidden(entry.path)
     ]
     with vault.lock:
-        alone = {
+        has_name_alone = {
             path: len(vault.catalog.find_by_name(path.rpartition("/")[2])) == 1 for path in notes
         }
     paths = (
         (
-            basename(path) if alone[path] and "/" not in typed else path[: -len(".md")],
+            basename(path) if has_name_alone[path] and "/" not in typed else path[: -len(".md")],
             basename(path),
         )
         for path in notes
@@ -70,12 +74,15 @@ def _rank_names(names: Iterable[tuple[str, str]], typed: str) -> tuple[list[str]
     """Rank names; each comes with the part that people begin to type."""
     key = name_key(typed.strip())
     ranked = []
-    for offered, short in names:
-        whole, head = name_key(offered), name_key(short)
+    for name, short in names:
+        whole, head = name_key(name), name_key(short)
         if key not in whole:
             continue
-        rank = (
-            0 if head.startswith(key) or whole.startswith(key) else 1 if f" {key}" in whole else 2
-        )
-        ranked.append((rank, len(offered), offered))
-    return [offered for _, _, offered in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked)
+        if head.startswith(key) or whole.startswith(key):
+            rank = _BEGINS
+        elif f" {key}" in whole:
+            rank = _WORD_BEGINS
+        else:
+            rank = _CONTAINS
+        ranked.append((rank, len(name), name))
+    return [name for _, _, name in heapq.nsmallest(MAX_VALUES, ranked)], len(ranked)

@@ -102,12 +102,13 @@ def _as_mcp(error: AppError) -> MCPError:
 
 
 def _invalid_params(method: str, error: ValidationError) -> MCPError:
+    """Return the error for params of the wrong shape, with each field and what it must be."""
     problems = []
     for problem in error.errors(include_url=False):
-        loc = problem["loc"]
-        field = (
-            ".".join(str(part) for part in (loc[1:] if loc[:1] == ("params",) else loc)) or "params"
-        )
+        location = problem["loc"]
+        if location[:1] == ("params",):
+            location = location[1:]
+        field = ".".join(map(str, location)) or "params"
         if problem["type"] == "missing":
             problems.append(jsonrpc.missing_param_fault(field))
         else:

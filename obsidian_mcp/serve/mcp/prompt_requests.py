@@ -14,9 +14,10 @@ from obsidian_mcp.serve.dispatch import require_first_page
 from . import completion, resources
 from .completion import Completes
 from .context import RequestContext, run_in_client_thread
-from .prompts import PROMPTS, find
+from .prompts import PROMPTS, find_prompt
 
 TEMPLATE_ARGUMENTS: Mapping[str, Completes] = {"vault": "vault", "path": "file"}
+"""What completes each part of the URI of a file."""
 
 
 class Prompts:
@@ -34,7 +35,7 @@ class Prompts:
     async def get(
         self, context: RequestContext, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
-        prompt = find(params.name)
+        prompt = find_prompt(params.name)
         work = partial(prompt.text, self._app, params.arguments or {})
         text = await run_in_client_thread(context, self._app.config.timeout, work)
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -43,32 +44,29 @@ class Prompts:
     async def complete(
         self, context: RequestContext, params: types.CompleteRequestParams
     ) -> types.CompleteResult:
-        given = (params.context.arguments if params.context is not None else None) or {}
+        other_arguments = (params.context.arguments if params.context is not None else None) or {}
         kind = _kind(params.ref, params.argument.name)
-        work = partial(
-            completion.complete, self._app, kind, params.argument.value, given.get("vault", "")
-        )
+        vault = other_arguments.get("vault", "")
+        work = partial(completion.complete, self._app, kind, params.argument.value, vault)
         values, total = await run_in_client_thread(context, self._app.config.timeout, work)
         completed = types.Completion(values=values, total=total, has_more=total > len(values))
         return types.CompleteResult(completion=completed)
 
 
-def _kind(
-    ref: types.PromptReference | types.ResourceTemplateReference, name: str
-) -> completion.Completes:
+def _kind(ref: types.PromptReference | types.ResourceTemplateReference, name: str) -> Completes:
     """Return what completes an argument. Raises: InvalidArguments for a reference that is not
     offered."""
     if isinstance(ref, types.PromptReference):
-        completed_kind = find(ref.name).completes
+        completes = find_prompt(ref.name).completes
     elif ref.uri == resources.TEMPLATE:
-        completed_kind = TEMPLATE_ARGUMENTS
+        completes = TEMPLATE_ARGUMENTS
     else:
         raise InvalidArguments(
             f"Unknown resource template: {ref.uri!r}. There is {resources.TEMPLATE}.", uri=ref.uri
         )
-    if name not in completed_kind:
+    if name not in completes:
         raise InvalidArguments(
-            f"There is no argument {name!r} to complete; there are {', '.join(completed_kind)}.",
+            f"There is no argument {name!r} to complete; there are {', '.join(completes)}.",
             argument=name,
         )
-    return completed_kind[name]
+    return completes[name]

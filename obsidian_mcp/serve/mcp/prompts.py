@@ -26,12 +26,20 @@ from .prompt import Described, Prompt, read_prompt
 
 NOTE_CHARACTERS: Final = 40_000
 """The most that a prompt quotes of one note; hosts cut longer messages."""
-EXCERPT: Final = 1_500
-"""Characters of each note in a review."""
-REVIEWED: Final = 25
+EXCERPT_CHARACTERS: Final = 1_500
+"""The most that a review quotes of one note."""
+REVIEWED_NOTES: Final = 25
+"""Notes that a review quotes."""
+NAMED_NOTES: Final = 100
+"""Further notes that a review names."""
 TASKS: Final = 150
+"""Tasks in a plan."""
 CANDIDATES: Final = 25
-NAMES_SHOWN: Final = 40
+"""Notes that are proposed as connections."""
+REASONS: Final = 4
+"""Reasons that are given for each of them."""
+NAMES: Final = 40
+"""Entries of a list of names in a prompt: linked notes, broken links, properties, tags."""
 MIN_MENTION_LENGTH: Final = 4
 """Characters of a name that is looked for in a text: shorter ones are found everywhere."""
 
@@ -50,7 +58,7 @@ def prompt(title: str) -> Callable[[Callable[..., str]], Callable[..., str]]:
     return register
 
 
-def find(name: str) -> Prompt:
+def find_prompt(name: str) -> Prompt:
     """Return a prompt by name. Raises: InvalidArguments that lists the prompts."""
     if name not in PROMPTS:
         raise InvalidArguments(
@@ -61,7 +69,7 @@ def find(name: str) -> Prompt:
     return PROMPTS[name]
 
 
-def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
+def quote_note(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS) -> str:
     """Return a note between tags that name it.
 
     Of a long one it is the beginning, and how to get the rest.
@@ -73,7 +81,7 @@ def quote(app: App, vault: Vault, entry: FileEntry, limit: int = NOTE_CHARACTERS
     return f'<note path="{entry.path}" modified="{entry.modified}">\n{beginning}\n</note>'
 
 
-def number(text: str, name: str, least: int, greatest: int) -> int:
+def read_number(text: str, name: str, least: int, greatest: int) -> int:
     """Return the number in an argument, which is always a string. Raises: InvalidArguments."""
     if not (text.strip().isdecimal() and least <= int(text) <= greatest):
         raise InvalidArguments(
@@ -99,7 +107,7 @@ def note_filter(vault: Vault, folder: str, tag: str) -> Callable[[FileEntry], bo
     )
 
 
-def scope(folder: str, tag: str) -> str:
+def describe_scope(folder: str, tag: str) -> str:
     """Return the words for `note_filter`."""
     return (f" below the folder {folder!r}" if folder else "") + (
         f" tagged #{tag.removeprefix('#')}" if tag else ""
@@ -124,7 +132,7 @@ def summarize_note(
     return (
         f"Summarise this note from my Obsidian vault in {length}. Keep its language and its terms, "
         "name open questions and tasks separately, and add nothing that it does not say.\n\n"
-        + quote(app, opened, opened.find(note))
+        + quote_note(app, opened, opened.find(note))
     )
 
 
@@ -142,7 +150,7 @@ def weekly_review(
 
     opened = app.vaults.get(vault)
     named = None if days.strip().isdigit() else read_moment(days, opened.calendar.now())
-    since = named or opened.calendar.now() - timedelta(days=number(days, "days", 1, 366))
+    since = named or opened.calendar.now() - timedelta(days=read_number(days, "days", 1, 366))
     period = f"the time from {since:%Y-%m-%d} on" if named else f"the last {days} days"
     notice = _notice(opened) if tag else []
     is_wanted = note_filter(opened, folder, tag)
@@ -157,18 +165,19 @@ def weekly_review(
             target = f" My weekly note is {weekly.path}: {offer}"
     request = (
         f"Write a review of {period} from the notes of my Obsidian vault that "
-        f"changed{scope(folder, tag)}. Group by theme: what got done, what was decided or learned, "
-        "what is open, and what I should do next. Link each point to its note as [[Name]]. Read a "
-        "whole note with obsidian_read_note where its beginning is not "
+        f"changed{describe_scope(folder, tag)}. Group by theme: what got done, what was decided or "
+        "learned, what is open, and what I should do next. Link each point to its note as "
+        "[[Name]]. Read a whole note with obsidian_read_note where its beginning is not "
         f"enough.{target}\n\n{write_count(len(notes), 'note')} changed since {since:%Y-%m-%d}."
     )
     quotes = [
-        quote(app, opened, entry, EXCERPT)
-        for entry in notes[:REVIEWED]
+        quote_note(app, opened, entry, EXCERPT_CHARACTERS)
+        for entry in notes[:REVIEWED_NOTES]
         if not _is_binary(opened, entry)
     ]
     further_notes = [
-        f"- {entry.path} ({entry.modified})" for entry in notes[REVIEWED : REVIEWED + 100]
+        f"- {entry.path} ({entry.modified})"
+        for entry in notes[REVIEWED_NOTES : REVIEWED_NOTES + NAMED_NOTES]
     ]
     more = ["Changed as well:\n" + "\n".join(further_notes)] if further_notes else []
     return "\n\n".join([request, *quotes, *more, *notice])
@@ -211,10 +220,12 @@ def find_connections(app: App, note: NoteName, vault: PromptVault = "") -> str:
     return "\n\n".join(
         [
             request,
-            quote(app, opened, entry),
-            "Linked already:\n" + _bullets(sorted(connected - {str(entry.path)})[:NAMES_SHOWN]),
+            quote_note(app, opened, entry),
+            "Linked already:\n" + _bullets(sorted(connected - {str(entry.path)})[:NAMES]),
             "Candidates:\n"
-            + _bullets([f"{path} ({', '.join(why[:4])})" for path, why in ranked[:CANDIDATES]]),
+            + _bullets(
+                [f"{path} ({', '.join(why[:REASONS])})" for path, why in ranked[:CANDIDATES]]
+            ),
             *notice,
         ]
     )
@@ -258,10 +269,8 @@ def clean_up_note(app: App, note: NoteName, vault: PromptVault = "") -> str:
         for link in opened.graph.outgoing_links(entry.path).value
         if link.target is None
     ]
-    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[
-        :NAMES_SHOWN
-    ]
-    tags = sorted(opened.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES_SHOWN]
+    uses = sorted(opened.graph.properties().value, key=lambda use: (-use.files, use.name))[:NAMES]
+    tags = sorted(opened.graph.tags().value, key=lambda use: (-use.files, use.tag))[:NAMES]
     problem = parsed.frontmatter.error if parsed.frontmatter is not None else None
     request = (
         "Clean up this note of my Obsidian vault. Keep every fact, its voice and its language. "
@@ -273,8 +282,8 @@ def clean_up_note(app: App, note: NoteName, vault: PromptVault = "") -> str:
     return "\n\n".join(
         [
             request,
-            quote(app, opened, entry),
-            "Links that lead nowhere:\n" + _bullets(broken[:NAMES_SHOWN]),
+            quote_note(app, opened, entry),
+            "Links that lead nowhere:\n" + _bullets(broken[:NAMES]),
             *([f"Its properties cannot be read: {problem}"] if problem else []),
             "Properties in use: "
             + (", ".join(f"{use.name} ({use.files})" for use in uses) or "none"),
@@ -308,11 +317,11 @@ def plan_from_tasks(
         if len(lines) > TASKS:
             break
     return (
-        f"Make a plan for {horizon} from the open tasks of my Obsidian vault{scope(folder, tag)}. "
-        "Order them by urgency and weight, put together what belongs together, name what is "
-        "blocked or stale, and say what to leave out. Refer to each task by its note as [[Name]]. "
-        "Look into a note with obsidian_read_note where a task is not clear. Today is "
-        f"{opened.calendar.now():%A, %Y-%m-%d}.\n\n"
+        f"Make a plan for {horizon} from the open tasks of my Obsidian "
+        f"vault{describe_scope(folder, tag)}. Order them by urgency and weight, put together what "
+        "belongs together, name what is blocked or stale, and say what to leave out. Refer to "
+        "each task by its note as [[Name]]. Look into a note with obsidian_read_note where a task "
+        f"is not clear. Today is {opened.calendar.now():%A, %Y-%m-%d}.\n\n"
         + (_bullets(lines[:TASKS], "") + (f"\n{UNCOUNTED}" if len(lines) > TASKS else ""))
         + "".join(f"\n\n{sentence}" for sentence in notice)
     )

@@ -34,21 +34,19 @@ from obsidian_mcp.tools.offer import offer_of
 
 from .context import RequestContext, peer_of, run_in_client_thread
 
-PAGE: Final = 200
+PAGE_RESOURCES: Final = 200
 """Resources on one page of the list."""
 MAX_BYTES: Final = 16 * 2**20
 """Largest file that is read as a resource."""
 RECENT: Final = 20
-"""Notes of the page of recent notes, and of the overview."""
-TAGS_SHOWN: Final = 30
-"""Of the overview, the most used first."""
+"""Notes on the page of recent notes, and in the overview."""
+OVERVIEW_TAGS: Final = 30
+"""Tags in the overview, the most used first."""
 
 OVERVIEW: Final = "obsidian://overview"
 RECENT_NOTES: Final = "obsidian://recent"
 TODAY: Final = "obsidian://today"
 TEMPLATE: Final = uri.TEMPLATE
-
-
 STATIC: Final = tuple(
     types.Resource(
         uri=address, name=name, title=title, description=description, mime_type=media.NOTE
@@ -59,6 +57,7 @@ STATIC: Final = tuple(
         (TODAY, "today", "Today's note", "The daily note of today"),
     )
 )
+"""The pages about the default vault, first in the list of resources."""
 FILE_TEMPLATE: Final = types.ResourceTemplate(
     name="file",
     title="Note or attachment",
@@ -82,7 +81,7 @@ class Resources:
     ) -> types.ListResourcesResult:
         cursor = (params.cursor or None) if params is not None else None
         listed = await run_in_client_thread(
-            context, self._app.config.timeout, partial(page, self._app, cursor)
+            context, self._app.config.timeout, partial(list_page, self._app, cursor)
         )
         if cursor is None and offer_of(self._app.config).shows_views(
             peer_does=peer_of(context).shows_views
@@ -109,11 +108,13 @@ class Resources:
     ) -> types.ReadResourceResult:
         named = _VIEW.fullmatch(params.uri)  # any version of it (VIEW-04)
         if named is not None and offer_of(self._app.config).has_views:
-            text = views.page(named[1])
-            shown = types.TextResourceContents(
-                uri=params.uri, mime_type=APP_MIME_TYPE, text=text, _meta=_VIEW_META
+            view = types.TextResourceContents(
+                uri=params.uri,
+                mime_type=APP_MIME_TYPE,
+                text=views.page(named[1]),
+                _meta=_VIEW_META,
             )
-            return types.ReadResourceResult(contents=[shown])
+            return types.ReadResourceResult(contents=[view])
         content = await run_in_client_thread(
             context,
             self._app.config.timeout,
@@ -123,22 +124,21 @@ class Resources:
         return types.ReadResourceResult(contents=[content])
 
 
-def page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
+def list_page(app: App, cursor: str | None = None) -> types.ListResourcesResult:
     """Return the pages about the vault, then every file of the default vault by path. A cursor
     names the last path of its page, so that files which come or go move no page (RES-03). Raises:
     InvalidArguments."""
     vault = app.vaults.get()
     entries = vault.entries()
-    start, room = 0, PAGE - len(STATIC)
+    pages = STATIC if cursor is None else ()
+    start = 0
     if cursor is not None:
-        start, room = (
-            bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path)),
-            PAGE,
-        )
-    shown = entries[start : start + room]
+        start = bisect_right(entries, _place_of(cursor), key=lambda entry: str(entry.path))
+    end = start + PAGE_RESOURCES - len(pages)
+    listed = entries[start:end]
     return types.ListResourcesResult(
-        resources=[*(STATIC if cursor is None else ()), *(_file(vault, entry) for entry in shown)],
-        next_cursor=_cursor_after(shown[-1].path) if start + room < len(entries) else None,
+        resources=[*pages, *(_file(vault, entry) for entry in listed)],
+        next_cursor=_cursor_after(listed[-1].path) if end < len(entries) else None,
     )
 
 
@@ -188,7 +188,7 @@ def resource_contents(
             raise vault.periodic.describe_missing(today)
         entry = today.entry
     else:
-        vault, entry = find(app, address)
+        vault, entry = find_file(app, address)
     data = vault.files.read_file(entry.disk, MAX_BYTES)
     mime = media.mime_of(entry.path)
     if media.is_text(entry.path, data):
@@ -201,7 +201,7 @@ def resource_contents(
     )
 
 
-def find(app: App, address: str) -> tuple[Vault, FileEntry]:
+def find_file(app: App, address: str) -> tuple[Vault, FileEntry]:
     """Return the file that a URI names.
 
     A URI has several readings (with and without percent-encoding, and `.md`). A file that has one
@@ -219,8 +219,8 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
     vault = app.vaults.get(named.vault)
     for spelling in named.paths:
         with vault.lock:  # any name that the disk holds
-            known = vault.catalog.get(vault.catalog.as_listed(spelling))
-        if known is not None and (entry := vault.look_for(known.disk)) is not None:
+            listed = vault.catalog.get(vault.catalog.as_listed(spelling))
+        if listed is not None and (entry := vault.look_for(listed.disk)) is not None:
             return vault, entry
     paths = [parse(spelling) for spelling in named.paths]
     for path in paths:
@@ -238,14 +238,15 @@ def find(app: App, address: str) -> tuple[Vault, FileEntry]:
 
 
 def recent_notes(
-    vault: Vault, wanted: Callable[[FileEntry], bool] = lambda _: True
+    vault: Vault, is_wanted: Callable[[FileEntry], bool] = lambda _: True
 ) -> list[FileEntry]:
-    """Return the notes that the user does not hide, the latest changed first."""
+    """Return the notes that the user does not hide and `is_wanted` takes, the latest changed
+    first."""
     hidden = vault.hides()
     notes = [
         entry
         for entry in vault.entries()
-        if is_note(entry.path) and not hidden(entry.path) and wanted(entry)
+        if is_note(entry.path) and not hidden(entry.path) and is_wanted(entry)
     ]
     return sorted(notes, key=lambda entry: -entry.mtime_ns)
 
@@ -257,7 +258,7 @@ def _overview(vault: Vault) -> str:
     for entry in entries:
         top, slash, _ = entry.path.partition("/")
         folders[top if slash else "(root)"] = folders.get(top if slash else "(root)", 0) + 1
-    tags = sorted(vault.graph.tags().value, key=lambda use: (-use.files, use.tag))[:TAGS_SHOWN]
+    tags = sorted(vault.graph.tags().value, key=lambda use: (-use.files, use.tag))[:OVERVIEW_TAGS]
     size = sum(entry.size for entry in entries)
     lines = [
         f"# {vault.name}",

@@ -42,6 +42,7 @@ SCHEMA: types.ElicitRequestedSchema = {
     "properties": {CONFIRM: {"type": "boolean", "title": "Do it", "default": True}},
     "required": [CONFIRM],
 }
+"""The form that a person is shown: one box to tick."""
 
 
 class VaultServer(Server[dict[str, Any]]):
@@ -125,9 +126,8 @@ def build_server(app: App, offer: Offer | None = None) -> VaultServer:
     server.add_notification_handler(
         "notifications/initialized", types.NotificationParams, subscriptions.join
     )
-    server.middleware[:] = [
-        handle_errors
-    ]  # without the SDK's tracing, which costs a tenth of a call and has no reader
+    # without the SDK's tracing, which costs a tenth of a call and has no reader
+    server.middleware[:] = [handle_errors]
     return server
 
 

@@ -56,16 +56,16 @@ class WatchedResources:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._wanted: dict[str, frozenset[tuple[str, str]]] = {}
-        """By URI the vault and the compared forms of the path."""
+        self._subscribed: dict[str, frozenset[tuple[str, str]]] = {}
+        """By URI the vault and the compared forms of the path; none for a page about a vault."""
         self._folders: dict[str, Path] = {}
         """The vaults' folders by the names that subscribers wrote; "" is the default vault, and the
         first."""
-        self._files: dict[Path, tuple[int, dict[str, FileEntry]]] = {}
+        self._snapshots: dict[Path, tuple[int, dict[str, FileEntry]]] = {}
         """By folder the catalog's revision and its files by path, when they were last compared."""
 
     def __len__(self) -> int:
-        return len(self._wanted)
+        return len(self._subscribed)
 
     def add(self, app: App, addresses: Iterable[str]) -> None:
         """Watch these resources, and the default vault's list. Raises: InvalidArguments,
@@ -82,63 +82,76 @@ class WatchedResources:
                     f"Unknown resource: {address!r}. See resources/templates/list.", uri=address
                 )
             with self._lock:
-                self._wanted[address] = files
+                self._subscribed[address] = files
         for vault in vaults:
             if vault not in self._folders:
                 opened = app.vaults.get(vault)
-                snapshot = _files(opened)
+                snapshot = _take_snapshot(opened)
                 with self._lock:
                     self._folders[vault] = opened.files.root
-                    self._files.setdefault(opened.files.root, snapshot)
+                    self._snapshots.setdefault(opened.files.root, snapshot)
 
     def keep(self, addresses: set[str]) -> None:
         """Watch no other resources any more."""
         with self._lock:
-            self._wanted = {
-                address: files for address, files in self._wanted.items() if address in addresses
+            self._subscribed = {
+                address: files
+                for address, files in self._subscribed.items()
+                if address in addresses
             }
 
     def changes(self, app: App) -> list[ServerEvent]:
         """Return what has changed since the last call, with URIs as subscribers wrote them. Raises:
         VaultNotFound."""
         addresses: set[str] = set()
-        listed = False
-        # once by its first name, since a change between two looks at one vault would be told twice
-        for folder, vault in {
-            folder: vault for vault, folder in reversed(list(self._folders.items()))
-        }.items():
-            opened = app.vaults.get(vault)
+        is_list_changed = False
+        for folder, vault in self._first_names().items():
+            opened, is_default = app.vaults.get(vault), not vault
             with self._lock:
-                revision, before = self._files[folder]
+                revision, before = self._snapshots[folder]
                 if opened.catalog.revision == revision:
                     continue
-                self._files[folder] = _files(opened)
-                now = self._files[folder][1]
-                listed |= not vault and before.keys() != now.keys()
-                if not self._wanted:  # most clients only list
+                self._snapshots[folder] = _take_snapshot(opened)
+                _, now = self._snapshots[folder]
+                is_list_changed |= is_default and before.keys() != now.keys()
+                if not self._subscribed:  # most clients only list
                     continue
-                different = [
-                    path for path in {**before, **now} if before.get(path) != now.get(path)
-                ]
-                keys = {name_key(opened.name), name_key(str(opened.files.root))}
-                changed = {(key, name_key(path)) for path in different for key in keys}
-                addresses |= {
-                    address
-                    for address, files in self._wanted.items()
-                    if not files.isdisjoint(changed)
-                    and _has_changed(address, different, {**before, **now})
-                }
-                if vault or not different:
-                    continue
-                addresses |= self._wanted.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
-                with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
-                    if (
-                        resources.TODAY in self._wanted
-                        and opened.periodic.locate("day").path in different
-                    ):
-                        addresses.add(resources.TODAY)
+                files = {**before, **now}
+                changed = [path for path in files if before.get(path) != now.get(path)]
+                addresses |= self._addresses_of(opened, changed, files)
+                if is_default and changed:
+                    addresses |= self._changed_pages(opened, changed)
         updated: list[ServerEvent] = [ResourceUpdated(uri=address) for address in sorted(addresses)]
-        return [*updated, ResourcesListChanged()] if listed else updated
+        return [*updated, ResourcesListChanged()] if is_list_changed else updated
+
+    def _first_names(self) -> dict[Path, str]:
+        """Return each vault's folder with the name that a subscriber wrote first.
+
+        A vault with several names is compared once: a change between two comparisons would be
+        reported twice.
+        """
+        return {folder: vault for vault, folder in reversed(list(self._folders.items()))}
+
+    def _addresses_of(
+        self, vault: Vault, changed: Collection[str], files: Collection[str]
+    ) -> set[str]:
+        """Return the subscribed URIs of changed files. `files` are all paths, now and before."""
+        vault_keys = {name_key(vault.name), name_key(str(vault.files.root))}
+        changed_keys = {(key, name_key(path)) for path in changed for key in vault_keys}
+        return {
+            address
+            for address, keys in self._subscribed.items()
+            if not keys.isdisjoint(changed_keys) and _has_changed(address, changed, files)
+        }
+
+    def _changed_pages(self, vault: Vault, changed: Collection[str]) -> set[str]:
+        """Return the subscribed pages about the default vault that changed files change."""
+        pages = self._subscribed.keys() & {resources.OVERVIEW, resources.RECENT_NOTES}
+        if resources.TODAY in self._subscribed:
+            with suppress(PermissionDenied):  # the policy hides where daily notes are (POL-18)
+                if vault.periodic.locate("day").path in changed:
+                    pages.add(resources.TODAY)
+        return pages
 
 
 def _has_changed(address: str, changed: Collection[str], files: Collection[str]) -> bool:
@@ -153,12 +166,13 @@ def _has_changed(address: str, changed: Collection[str], files: Collection[str])
     return not spelled or spelled[0] in changed
 
 
-def _files(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
-    catalog = vault.catalog
-    return (
-        catalog.revision,
-        catalog.entries_by_path(),
-    )  # in this order: changes made in between are compared again
+def _take_snapshot(vault: Vault) -> tuple[int, dict[str, FileEntry]]:
+    """Return the catalog's revision, and its files by path.
+
+    The revision is read first, so that a change between the two is compared again.
+    """
+    revision = vault.catalog.revision
+    return revision, vault.catalog.entries_by_path()
 
 
 class ToolListSubscribers:
@@ -173,7 +187,8 @@ class ToolListSubscribers:
     async def listen(
         self, context: RequestContext, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        """Return the request handler of `subscriptions/listen`."""
+        """Serve `subscriptions/listen`: the stream stays open until the client or `close` ends
+        it."""
         return await self._listen(context, params)
 
     def notify_tools_changed(self) -> None:
