@@ -179,7 +179,7 @@ def download_model(model: str, folder: Path) -> None:
     """
     from obsidian_mcp.adapters import model_download
 
-    model_download.download(model, folder)
+    model_download.download_model(model, folder)
 
 
 # The terminal

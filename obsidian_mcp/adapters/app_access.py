@@ -11,6 +11,7 @@ from pathlib import Path
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.settings import RegisteredVault, parse_registry
+from obsidian_mcp.environment import DROP_IN
 from obsidian_mcp.errors import AppCommandFailed, AppError, ObsidianNotRunning
 
 if TYPE_CHECKING:
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from .obsidian_cli import ObsidianCommand
     from .obsidian_program import ObsidianProgram, ProgramResult
 
-DROP_IN = "OBSIDIAN_MCP_DROP_IN"
-"""Set for programs that the drop-in `obsidian` starts, so that one which is the drop-in itself
-starts no other."""
 PRESENT_SECONDS = 5.0
 """How long `is_there` keeps its answer: every list of tools calls it."""
 SAME_FILES = 0.9
@@ -82,8 +80,11 @@ class AppAccess:
         return present
 
     def has_open(self, folder: Path) -> bool:
-        """Return whether the app runs and has the vault in this folder open; an app in another
-        container counts as if."""
+        """Return whether the app runs and has the vault in this folder open.
+
+        Where the app is configured to count as running, because it is in another container, a vault
+        that is not registered here counts as open.
+        """
         if not self.is_running():
             return False
         row = find_registered(folder, self._app_folders)
@@ -98,11 +99,11 @@ class AppAccess:
 
                 program = self._find_program()
                 row = find_registered(folder, self._app_folders)
+                # two vaults may have one name, none have one id
+                vault = folder.name if row is None else row.id
                 self._commands[folder] = ObsidianCommand(
                     program,
-                    folder.name
-                    if row is None
-                    else row.id,  # two vaults may have one name, none have one id
+                    vault,
                     self._timeout,
                     running=self.is_running,
                     same_folder=partial(is_same_vault, folder),
@@ -162,8 +163,8 @@ def registered_vaults(app_folders: Iterable[Path]) -> tuple[Path, ...]:
     without the app."""
     for vaults in registries(app_folders):
         rows = sorted(vaults, key=lambda row: (not row.open, -row.opened))
-        if found := tuple(path for row in rows if (path := Path(row.path)).is_dir()):
-            return found
+        if folders := tuple(path for row in rows if (path := Path(row.path)).is_dir()):
+            return folders
     return ()
 
 

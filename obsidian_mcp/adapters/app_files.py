@@ -1,6 +1,8 @@
 """Changes to a vault's files through the running app (specs/obsidian-command.md, APP-FILE rules).
-The app does what it can do exactly, the disk everything else and what went wrong; what counts is
-what the file holds afterwards."""
+
+The app makes the changes that its command can make exactly. We make the others on the disk, and
+those that the app reported and did not make: after each change the file itself is looked at.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +21,7 @@ LATE_SECONDS = 1.0
 """How long a change may follow an answer that does not mention it: old installers print before they
 are done."""
 LOOK_SECONDS = 0.05
+"""Interval at which the file is looked at meanwhile."""
 CHECK_SECONDS = 5.0
 """How long an app that need not be used may take to say which vault it has open."""
 AGAIN_SECONDS = 60.0
@@ -149,15 +152,15 @@ class AppFiles:
             if self._disk.stat(disk) == facts:  # and not a new file of that name
                 by_ourselves()
 
-        if facts is None or not (
-            _is_sendable(disk)
+        is_removed = (
+            facts is not None
+            and _is_sendable(disk)
             and self._try_in_app(send, done=lambda: not self._disk.exists(disk), mend=mend)
-        ):
+        )
+        if not is_removed:
             by_ourselves()
 
     # -- what the app can do exactly
-    # -----------------------------------------------------------------------------
-
     def _plan_send(self, disk: str, data: bytes) -> Send | None:
         """Return how the app can write these bytes: the whole note, or what is appended to it; None
         if it cannot."""
@@ -176,10 +179,13 @@ class AppFiles:
     def _try_in_app(
         self, send: Send, *, done: Callable[[], bool], mend: Callable[[], object], new: bool = False
     ) -> bool:
-        """Have the app make a change; return False if it did not and the disk may. `done` looks
-        whether it is made, `mend` makes it where the app only says so, `new` fails where something
-        is at the target. Raises: the app's error if the user wants only the app, or if the change
-        may still come."""
+        """Have the app make a change; return False where it was not made and may be made on the
+        disk.
+
+        `done` returns whether it is made; `mend` makes it where the app only says that it did; with
+        `new`, a file at the target is an error. Raises: the app's error if the user wants changes
+        by the app only, or if the change may still come.
+        """
         command = self._reach_app()
         if command is None:
             return False
@@ -238,8 +244,6 @@ class AppFiles:
         return True
 
     # -- the disk
-    # ----------------------------------------------------------------------------------------------
-
     def _content(self, disk: str) -> bytes | None:
         try:
             return self._disk.read_file(disk)

@@ -26,8 +26,6 @@ MOST_BYTES: Final = 65_536
 _PORT: Final = 443
 _JSON: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json", re.IGNORECASE)
 _MAX_AGE: Final = re.compile(r"(?:^|[,\s])max-age=\"?([0-9]{1,9})")
-_SHARED_SPACE: Final = ipaddress.ip_network("100.64.0.0/10")
-"""Of carriers and of Tailscale: neither private nor public."""
 
 ResolveName = Callable[[str], Sequence[str]]
 """Returns the addresses of a host. Raises: OSError."""
@@ -105,8 +103,9 @@ def resolve_name(host: str) -> list[str]:
 def is_public(address: str) -> bool:
     """Return whether an address is on the public internet.
 
-    Not: loopback, private, link-local (which serves secrets in clouds), shared, multicast,
-    reserved, and IPv6 that stands for such an address of IPv4.
+    Not: loopback, private, link-local (which serves secrets in clouds), shared (behind a carrier's
+    NAT, and in Tailscale's networks), multicast, reserved, and IPv6 that stands for such an address
+    of IPv4.
     """
     try:
         parsed = ipaddress.ip_address(address)
@@ -117,6 +116,4 @@ def is_public(address: str) -> bool:
             return is_public(str(parsed.ipv4_mapped))
         if parsed.sixtofour is not None or parsed.teredo is not None:
             return False  # another address is inside
-    elif parsed in _SHARED_SPACE:
-        return False
     return parsed.is_global and not (parsed.is_multicast or parsed.is_reserved)

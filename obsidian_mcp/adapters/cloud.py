@@ -12,6 +12,11 @@ from obsidian_mcp.errors import StorageFailed
 STUB = ".icloud"
 """Ends the name of the hidden file that iCloud puts in the place of one that it has evicted:
 `.Note.md.icloud`."""
+_DATALESS = 0x4000_0000
+"""SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
+_RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
+"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on
+demand."""
 
 
 def is_in_cloud(facts: os.stat_result) -> bool:
@@ -21,13 +26,6 @@ def is_in_cloud(facts: os.stat_result) -> bool:
         getattr(facts, "st_flags", 0) & _DATALESS
         or getattr(facts, "st_file_attributes", 0) & _RECALLED
     )
-
-
-_DATALESS = 0x4000_0000
-"""SF_DATALESS of macOS: iCloud Drive, and other providers of files."""
-_RECALLED = 0x1000 | 0x4_0000 | 0x40_0000
-"""FILE_ATTRIBUTE_OFFLINE, RECALL_ON_OPEN and RECALL_ON_DATA_ACCESS of Windows: OneDrive's files on
-demand."""
 
 
 def check_readable(facts: os.stat_result, disk: str, *, in_cloud: bool) -> None:

@@ -23,6 +23,7 @@ from .place import (
     NOFOLLOW,
     REPLACED,
     TEMP_PREFIX,
+    TEMPORARY,
     DiskPlace,
     patiently,
     translate_error,
@@ -40,12 +41,12 @@ class Disk(VaultFolder):
 
     def write(self, disk: str, data: bytes, expected: bytes | None = None) -> None:
         with _translate_errors(disk, "writing"), self.place(disk) as place:
-            if (found := place.stat_if_exists(disk)) is not None:
-                # a rename would replace it all the same
+            if (facts := place.stat_if_exists(disk)) is not None:
+                # a rename would replace a file that may not be written
                 if not os.access(place.name, os.W_OK, dir_fd=place.folder):
-                    # fails with the reason
+                    # raises the system's own error, with the reason
                     os.close(os.open(place.name, os.O_WRONLY | NOFOLLOW, dir_fd=place.folder))
-                with self._open(place, disk, found) as (old, _):
+                with self._open(place, disk, facts) as (old, _):
                     temporary = temporary_file(place, data, old)
             else:
                 self.check()
@@ -53,7 +54,7 @@ class Disk(VaultFolder):
                 temporary = temporary_file(place, data)
             try:
                 if expected is not None:
-                    self._check_same(place, disk, expected, found)
+                    self._check_same(place, disk, expected, facts)
                 self._replace(place, temporary, disk, data, expected)
             finally:
                 discard(place, temporary)
@@ -161,8 +162,7 @@ class Disk(VaultFolder):
         Windows renames a file that is read-only, and does not delete it: it gets its name back.
         Raises: StaleEtag, OSError, and the file has its name.
         """
-        hidden = place.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
-        aside = DiskPlace(place.folder, hidden)
+        aside = DiskPlace(place.folder, place.temporary_name())
         self._rename_unchanged(place, aside, disk, expected)
         try:
             patiently(lambda: os.unlink(aside.name, dir_fd=aside.folder))
@@ -204,19 +204,18 @@ class Disk(VaultFolder):
             for name in os.listdir(
                 place.folder if place.folder is not None else os.path.dirname(place.name)
             ):
-                hidden, (kept, end) = (
-                    place.sibling_name(name),
-                    os.path.splitext(name.removeprefix(TEMP_PREFIX)),
-                )
-                if not name.startswith(TEMP_PREFIX) or end not in (".tmp", _ASIDE, REPLACED):
+                own_name, end = os.path.splitext(name.removeprefix(TEMP_PREFIX))
+                if not name.startswith(TEMP_PREFIX) or end not in (TEMPORARY, _ASIDE, REPLACED):
                     continue
-                if end != ".tmp":
+                hidden = place.sibling_name(name)
+                if end != TEMPORARY:
                     with contextlib.suppress(FileExistsError):
                         rename_new(
                             DiskPlace(place.folder, hidden),
-                            DiskPlace(place.folder, place.sibling_name(kept)),
+                            DiskPlace(place.folder, place.sibling_name(own_name)),
                         )
-                if end != _ASIDE:  # what was replaced is in the journal
+                # if its name is taken: a replaced file is in the journal, one aside is nowhere else
+                if end != _ASIDE:
                     discard(place, hidden)
 
     def trash(self, disk: str, *, system: bool, expected: bytes | None = None) -> str:
@@ -232,12 +231,10 @@ class Disk(VaultFolder):
                 send2trash(self.root / disk)  # Windows' trash takes no paths in the extended form
                 return "the system's trash"
         name = disk.rpartition("/")[2]
-        stem, dot, suffix = name.rpartition(".")
         with _translate_errors(disk, "moving to the trash"), self.place(disk) as place:
             place.stat_file(disk)
             for number in itertools.count(1):
-                kept = name if number == 1 else f"{stem or suffix} {number}{dot and '.' + suffix}"
-                target = f"{TRASH_FOLDER}/{kept}"
+                target = f"{TRASH_FOLDER}/{_add_number(name, number)}"
                 with (
                     self.place(target, make=True) as bin_place,
                     contextlib.suppress(FileExistsError),
@@ -247,6 +244,15 @@ class Disk(VaultFolder):
                     place.sync()
                     break
         return to_printable(target)
+
+
+def _add_number(name: str, number: int) -> str:
+    """Return the name of a file with a number before its extension, as `Note 2.md`; with 1, the
+    name as it is."""
+    if number == 1:
+        return name
+    stem, dot, extension = name.rpartition(".")
+    return f"{stem} {number}.{extension}" if dot else f"{name} {number}"
 
 
 def _rename_in_two_steps(old: DiskPlace, new: DiskPlace) -> None:

@@ -23,12 +23,14 @@ MODEL_FILES: Final = (
 TOKENIZER: Final = "tokenizer.json"
 MOST_TOKENS: Final = 256
 """Tokens of a text that the model reads; the tokenizer cuts off the others."""
-NEEDED: Final = ("numpy", "onnxruntime", "tokenizers")
+SMALLEST_LENGTH: Final = 1e-12
+"""A vector of zeros is divided by it."""
+PACKAGES: Final = ("numpy", "onnxruntime", "tokenizers")
 
 
 def missing_packages() -> list[str]:
     """Return which packages of the extra `semantic` are not installed; none is imported."""
-    return [name for name in NEEDED if find_spec(name) is None]
+    return [name for name in PACKAGES if find_spec(name) is None]
 
 
 def check_packages() -> None:
@@ -58,26 +60,25 @@ class EmbeddingModel:
         import numpy as np
 
         encoded = tokenizer.encode_batch(list(texts))
-        given = {
+        inputs = {
             "input_ids": np.array([text.ids for text in encoded], dtype=np.int64),
             "attention_mask": np.array([text.attention_mask for text in encoded], dtype=np.int64),
             "token_type_ids": np.array([text.type_ids for text in encoded], dtype=np.int64),
         }
-        wanted = {value.name for value in session.get_inputs()}
+        expected_names = {value.name for value in session.get_inputs()}
         (output, *_) = session.run(
-            None, {name: value for name, value in given.items() if name in wanted}
+            None, {name: value for name, value in inputs.items() if name in expected_names}
         )
         if output.ndim == 3:  # one vector per token: take the mean of those that are not padding
-            mask = given["attention_mask"][:, :, None].astype(output.dtype)
+            mask = inputs["attention_mask"][:, :, None].astype(output.dtype)
             output = (output * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)
-        lengths = np.maximum(np.linalg.norm(output, axis=1, keepdims=True), 1e-12)
+        lengths = np.maximum(np.linalg.norm(output, axis=1, keepdims=True), SMALLEST_LENGTH)
         return [row.astype("<f4").tobytes() for row in output / lengths]
 
     def _load(self) -> tuple[Any, Any]:
         check_packages()
-        os.environ["ORT_DISABLE_TELEMETRY"] = (
-            "1"  # before it is loaded: its official builds report uses to Microsoft
-        )
+        # before it is loaded: its official builds report uses to Microsoft
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -92,7 +93,7 @@ class EmbeddingModel:
         onnxruntime.disable_telemetry_events()  # has an effect on Windows only
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = 1  # leave the other processors to tool calls
-        options.log_severity_level = 3
+        options.log_severity_level = 3  # errors alone
         try:
             tokenizer = Tokenizer.from_file(str(self._folder / TOKENIZER))
             tokenizer.enable_truncation(MOST_TOKENS)

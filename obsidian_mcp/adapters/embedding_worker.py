@@ -16,12 +16,13 @@ from obsidian_mcp.errors import AppError
 from obsidian_mcp.worker import Worker
 
 from .file_lock import acquire_lock
+from .index_workers import NICENESS
 
 BATCH_FILES: Final = 4
 SETTLE_SECONDS: Final = 2.0
-"""From a change to a look for notes that changed: most changes come in bursts."""
+"""From a change until the notes that changed are looked for: most changes come in bursts."""
 SHARE_SECONDS: Final = 60.0
-"""Until the lock is tried again that another program on the vault holds."""
+"""Until the lock is tried again, while another program embeds the notes of the vault."""
 RETRY_SECONDS: Final = 300.0
 """After a model or an endpoint failed."""
 
@@ -41,7 +42,7 @@ class EmbeddingWorker(Worker):
     def _embed(self, is_woken: bool) -> float | None:
         if sys.platform == "linux":
             with suppress(OSError):
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
+                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
         try:
             self._meaning.prepare()
             if is_woken and self.wait_or_stop(SETTLE_SECONDS):

@@ -8,6 +8,7 @@ import stat as stat_module
 import sys
 
 COPYFILE_ACL_AND_XATTR = 0b101
+"""COPYFILE_ACL | COPYFILE_XATTR of macOS's copyfile.h."""
 
 
 def take_over(source: int, target: int) -> None:
@@ -47,11 +48,11 @@ def _take_over_attributes(source: int, target: int) -> None:
         ctypes.CDLL(None).fcopyfile(source, target, None, COPYFILE_ACL_AND_XATTR)
     elif sys.platform == "linux":
         with contextlib.suppress(OSError):  # a disk without attributes
-            wanted = os.listxattr(source)
+            names = os.listxattr(source)
             for name in os.listxattr(target):
-                if name not in wanted:  # the folder's default list
+                if name not in names:  # the folder's default list
                     with contextlib.suppress(OSError):
                         os.removexattr(target, name)
-            for name in wanted:
+            for name in names:
                 with contextlib.suppress(OSError):  # one that only the system may set
                     os.setxattr(target, name, os.getxattr(source, name))

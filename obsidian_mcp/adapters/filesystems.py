@@ -9,10 +9,11 @@ REMOTE = {
     "afs", "afpfs", "ceph", "webdav",
 }  # fmt: skip
 """File systems on which the kernel does not report the changes of other clients."""
-SHARE, DEVICES = "\\\\", ("\\\\?\\", "\\\\.\\")
-"""How the path of a folder of another computer begins on Windows, also of one behind the letter of
-a mapped drive and of the disks of its Linux (`\\\\wsl$`), which no list of disks names; and other
-paths that begin so."""
+SHARE = "\\\\"
+"""Begins on Windows the real path of a folder on another computer, also behind the letter of a
+mapped drive, and on a disk of WSL (`\\\\wsl$`). The system's list of disks does not have them."""
+DEVICES = ("\\\\?\\", "\\\\.\\")
+"""Begin paths of this computer that look like a share's."""
 
 
 def filesystem_of(root: str) -> str:
@@ -22,5 +23,5 @@ def filesystem_of(root: str) -> str:
     from . import processes  # psutil not before somebody watches
 
     mounts = {point.rstrip(os.sep): kind for point, kind in processes.mounts().items()}
-    holding = [point for point in mounts if root == point or root.startswith(point + os.sep)]
-    return mounts[max(holding, key=len)] if holding else ""
+    above = [point for point in mounts if root == point or root.startswith(point + os.sep)]
+    return mounts[max(above, key=len)] if above else ""

@@ -77,8 +77,6 @@ class VaultFolder:
         self._settings_seen = os.path.isdir(self._settings)
 
     # -- places
-    # ----------------------------------------------------------------------------------------------
-
     def absolute_path(self, disk: str) -> str:
         """Return the absolute path. Raises: PermissionDenied if a part of it is a symbolic link."""
         return self._join_parts(disk.split("/"), disk)
@@ -196,8 +194,6 @@ class VaultFolder:
             raise
 
     # -- reading
-    # ----------------------------------------------------------------------------------------------
-
     def scan(
         self, folder: str = "", is_wanted: Callable[[str], bool] | None = None
     ) -> Iterator[DiskFile]:
@@ -256,15 +252,15 @@ class VaultFolder:
         reason."""
         try:
             with self.listing(folder) as entries:
-                found = {entry.name: entry for entry in entries}
-                for name, entry in found.items():
+                entry_by_name = {entry.name: entry for entry in entries}
+                for name, entry in entry_by_name.items():
                     own = name[len(TEMP_PREFIX) : -len(REPLACED)]
                     if name[0] != ".":
                         yield name, entry
                     elif (
                         own
                         and name == TEMP_PREFIX + own + REPLACED
-                        and own not in found
+                        and own not in entry_by_name
                         and not self._relative_calls
                     ):
                         yield own, entry
@@ -283,7 +279,7 @@ class VaultFolder:
         """Return whether a folder lists a file by this name, not only by another case or normal
         form."""
         folder, _, name = disk.rpartition("/")
-        return any(found == name for found, _ in self._entries(folder))
+        return any(listed_name == name for listed_name, _ in self._entries(folder))
 
     def filter_exact_spellings(self, disks: Iterable[str]) -> set[str]:
         @cache

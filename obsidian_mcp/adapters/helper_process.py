@@ -19,7 +19,7 @@ from .helper_loop import HelperMessage, read_message, write_message
 from .processes import memory_of
 
 LOOK_SECONDS: Final = 0.05
-"""Between two looks at how much memory the process takes, and at whether its caller still waits."""
+"""Interval at which the memory of the process is measured, and `look` is called."""
 
 
 class HelperEnded(Exception):

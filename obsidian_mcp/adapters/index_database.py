@@ -86,8 +86,6 @@ class IndexDatabase:
         self._open()
 
     # -- using
-    # ----------------------------------------------------------------------------------------------
-
     @contextlib.contextmanager
     def read_transaction(self) -> Iterator[Connection]:
         with self._guard():
@@ -205,8 +203,6 @@ class IndexDatabase:
                 self.close()
 
     # -- connections
-    # -------------------------------------------------------------------------------------------
-
     def _get_writer(self) -> Connection:
         if self._writer is None:
             if self.file is None:
@@ -239,8 +235,6 @@ class IndexDatabase:
         self._readers, self._writer = [], None
 
     # -- finding a place
-    # ---------------------------------------------------------------------------------------
-
     def _replace(self, epoch: int, error: sqlite3.DatabaseError | None) -> None:
         """Go on with another file, unless another thread did it since `epoch`. No `error`: another
         process did it."""

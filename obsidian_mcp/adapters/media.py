@@ -20,7 +20,9 @@ INSTALL = f"Tell the user: {install_command('media')} installs it."
 MOST_PIXELS = 80_000_000
 """More would take too much memory (4 bytes each)."""
 QUALITIES = (85, 70, 50)
+"""Of JPEG; the best that makes the file small enough is taken."""
 SMALLEST_SIDE = 200
+"""Pixels of the longer side below which a picture is not made smaller: it would show nothing."""
 _RESIZABLE = ("L", "LA", "RGB", "RGBA", "CMYK", "YCbCr")
 """Modes of pixels whose colours can be mixed."""
 

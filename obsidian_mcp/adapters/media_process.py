@@ -27,7 +27,7 @@ class MediaProcess:
 
     def shrink_image(self, data: bytes, most_bytes: int, longest_side: int) -> bytes:
         """Return an image as JPEG within these limits. Raises: NotShowable."""
-        return self._ask("shrunk", most_bytes, longest_side, data=data)[1]
+        return self._ask("shrink_image", most_bytes, longest_side, data=data)[1]
 
     def pdf_text(self, data: bytes, first: int, last: int, most: int) -> tuple[int, list[str]]:
         """Return the number of pages, and the text of some in `most` characters.

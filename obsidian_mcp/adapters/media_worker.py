@@ -18,7 +18,7 @@ def _answer(request: Any, data: bytes) -> HelperMessage:
     function, *arguments = request
     try:
         match function:
-            case "shrunk":
+            case "shrink_image":
                 return {}, media.shrink_image(data, *arguments)
             case "pdf_page":
                 return {}, media.pdf_page(data, *arguments)

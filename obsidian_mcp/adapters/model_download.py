@@ -11,7 +11,7 @@ from obsidian_mcp.errors import SemanticUnavailable
 from .embedding_model import MODEL_FILES, TOKENIZER, check_packages
 
 
-def download(model: str, folder: Path) -> None:
+def download_model(model: str, folder: Path) -> None:
     """Put the files of a model into a folder, with progress on the terminal. Raises:
     SemanticUnavailable."""
     check_packages()

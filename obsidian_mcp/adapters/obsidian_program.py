@@ -26,8 +26,8 @@ _CREATION_FLAGS = getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0) | getattr(
     subprocess, "CREATE_NO_WINDOW", 0
 )
 """On Windows a group of its own, which the kill reaches, and no console window that flashes up."""
-_LAST_WORDS = 2.0
-"""Seconds that a killed program gets to end."""
+_END_SECONDS = 2.0
+"""How long a killed program is waited for."""
 
 INSTALL_HINT = (
     "In Obsidian 1.12 or later turn on Settings > General > Command line interface, which "
@@ -80,7 +80,7 @@ class ObsidianProgram(NamedTuple):
         except BaseException as error:
             kill_all(process)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(_LAST_WORDS)
+                process.wait(_END_SECONDS)
             if not isinstance(error, subprocess.TimeoutExpired):
                 raise
             raise OperationTimeout(
@@ -159,14 +159,16 @@ def complete_environment(
             }
     else:
         needed = {"HOME": home, "USER": user, "LOGNAME": user}
-    known = {**needed, "XDG_RUNTIME_DIR": runtime_folder, "TMPDIR": temporary_folder}
+    values = {**needed, "XDG_RUNTIME_DIR": runtime_folder, "TMPDIR": temporary_folder}
     missing = {
         name: value
-        for name, value in known.items()
+        for name, value in values.items()
         if value and not environment.get(name, "").strip()
     }
-    kept = {name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"}
-    return kept | missing
+    inherited = {
+        name: value for name, value in environment.items() if name != "ELECTRON_RUN_AS_NODE"
+    }
+    return inherited | missing
 
 
 def this_environment(environment: Mapping[str, str]) -> dict[str, str]:

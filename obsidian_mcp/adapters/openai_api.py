@@ -13,15 +13,15 @@ import httpx
 from obsidian_mcp.core.semantic.meaning import EmbeddingRefused
 from obsidian_mcp.errors import OperationTimeout, SemanticUnavailable, ToolFailed
 
-MAX_TOLD: Final = 300
+GATEWAY_REASON_CHARACTERS: Final = 300
 """Characters of the gateway's own error that are passed on."""
 QUICK_SECONDS: Final = 2.0
 """How long a search waits for the vector of its query."""
-ABOUT_TEXTS: Final = {200, 400, 413, 422, 500}
-"""Status of answers to texts that an endpoint cannot embed, as too long ones; others are about the
-request itself."""
-MOST_SAID: Final = 200
-"""Characters of an endpoint's own words that an error repeats."""
+TEXT_STATUSES: Final = {200, 400, 413, 422, 500}
+"""HTTP statuses by which an endpoint may refuse single texts, such as too long ones. Any other
+status refuses the request, whatever the texts."""
+ENDPOINT_REASON_CHARACTERS: Final = 200
+"""Characters of an embeddings endpoint's own error that are passed on."""
 LOOPBACK: Final = {"localhost", "127.0.0.1", "::1"}
 """Hosts that are asked without the proxy of the environment: what is meant for this machine stays
 on it."""
@@ -57,7 +57,7 @@ class Gateway:
         completion = _decode(response)
         if response.is_error or not isinstance(completion, dict):
             reason = _own_words(completion)
-            reason = "it gave no reason." if reason is None else reason[:MAX_TOLD]
+            reason = "it gave no reason." if reason is None else reason[:GATEWAY_REASON_CHARACTERS]
             raise ToolFailed(
                 f"The chat gateway refused the request (HTTP {response.status_code}): {reason}",
                 summary="chat failed",
@@ -100,13 +100,13 @@ class EmbeddingEndpoint:
             or len(set(map(len, vectors))) != 1
             or not vectors[0]
         ):
-            said = _own_words(answer)
-            said = "" if said is None else f": {said[:MOST_SAID]}"
-            raise (
-                EmbeddingRefused if response.status_code in ABOUT_TEXTS else SemanticUnavailable
-            )(
-                f"The embeddings endpoint refused the request (HTTP {response.status_code}{said}). "
-                f"Check the model {self._model!r} and the key in OBSIDIAN_MCP_EMBEDDINGS_KEY."
+            reason = _own_words(answer)
+            reason = "" if reason is None else f": {reason[:ENDPOINT_REASON_CHARACTERS]}"
+            is_about_texts = response.status_code in TEXT_STATUSES
+            raise (EmbeddingRefused if is_about_texts else SemanticUnavailable)(
+                "The embeddings endpoint refused the request (HTTP "
+                f"{response.status_code}{reason}). Check the model {self._model!r} and the key in "
+                "OBSIDIAN_MCP_EMBEDDINGS_KEY."
             )
         return vectors
 

@@ -137,6 +137,8 @@ FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | CLOEXEC
 TEMP_PREFIX = ".obsidian-mcp-"
 """Temporary files are created beside their target, because only a rename within one file system is
 atomic. The dot hides them from every listing, the app's too."""
+TEMPORARY = ".tmp"
+"""Ends the hidden name of a file that has not got its own name yet, or is about to be deleted."""
 REPLACED = ".replaced"
 """Ends the hidden name that a file has from before Windows replaces it until the new one is in its
 place."""
@@ -230,6 +232,10 @@ class DiskPlace(NamedTuple):
     def sibling_name(self, name: str) -> str:
         """Return the name of another file in the same folder, in the form that `name` has."""
         return name if self.folder is not None else os.path.join(os.path.dirname(self.name), name)
+
+    def temporary_name(self) -> str:
+        """Return a new hidden name in the same folder, in the form that `name` has."""
+        return self.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}{TEMPORARY}")
 
     @property
     def replaced(self) -> str:

@@ -1,5 +1,5 @@
-"""What psutil says about other processes and about disks; whatever goes wrong there means "not
-found"."""
+"""What psutil says about other processes and about disks. An error of psutil's counts as an empty
+answer."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _log_once(kind: str, text: str) -> None:
 
 def processes() -> Sequence[psutil.Process]:
     """Return all processes, as far as the system lists them."""
-    found: list[psutil.Process] = []
-    # those before the one that failed count
-    ask_psutil(lambda: found.extend(psutil.process_iter()), None)
-    return found
+    listed: list[psutil.Process] = []
+    # where the listing fails, the processes before that point count
+    ask_psutil(lambda: listed.extend(psutil.process_iter()), None)
+    return listed
 
 
 def descendants_of(pid: int) -> Sequence[psutil.Process]:

@@ -14,7 +14,6 @@ from .place import (
     BINARY,
     CLOEXEC,
     NOFOLLOW,
-    TEMP_PREFIX,
     DiskPlace,
     patiently,
 )
@@ -25,13 +24,13 @@ def temporary_file(place: DiskPlace, data: bytes, like: int | None = None) -> st
 
     It has the metadata of the open file `like`, where one is given.
     """
-    name = place.sibling_name(f"{TEMP_PREFIX}{os.urandom(8).hex()}.tmp")
+    name = place.temporary_name()
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | BINARY | CLOEXEC
     descriptor = os.open(name, flags, 0o666, dir_fd=place.folder)
     try:
-        left = memoryview(data)
-        while left:
-            left = left[os.write(descriptor, left) :]
+        remaining = memoryview(data)
+        while remaining:
+            remaining = remaining[os.write(descriptor, remaining) :]
         if like is not None:
             take_over(like, descriptor)
         os.fsync(descriptor)

@@ -38,10 +38,15 @@ class VectorStore:
         self._lock = threading.Lock()
         self._loaded_at = 0.0
         self._version = -1
-        self._paths: list[VaultPath] = []
-        self._starts: list[int] = []
-        self._bounds: list[int] = []
+        """Of the file, when the matrix was read."""
         self._matrix: np.ndarray[Any, Any] | None = None
+        """A row for every piece of a note; the rows of one note follow each other."""
+        self._starts: list[int] = []
+        """Where the piece of each row begins in its note."""
+        self._paths: list[VaultPath] = []
+        """The notes, in the order of their rows."""
+        self._bounds: list[int] = []
+        """The first row of each note."""
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -90,13 +95,11 @@ class VectorStore:
 
         packed = np.frombuffer(b"".join(vectors), dtype="<f4").astype("<f2").tobytes()
         with self._transaction() as connection:
-            known = connection.execute(
+            row = connection.execute(
                 "SELECT length(vectors) / json_array_length(starts) FROM vectors LIMIT 1"
             ).fetchone()
-            if known not in (
-                None,
-                (len(packed) // len(starts),),
-            ):  # another model under the same name
+            # vectors of another length are of another model under the same name
+            if row is not None and row[0] != len(packed) // len(starts):
                 connection.execute("DELETE FROM vectors")
             sql = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
             connection.execute(
@@ -112,22 +115,22 @@ class VectorStore:
     def find_nearest(self, vector: bytes, most: int) -> list[Near]:
         import numpy as np
 
-        wanted = np.frombuffer(vector, dtype="<f4")
+        query = np.frombuffer(vector, dtype="<f4")
         with self._transaction() as connection:
             self._load(connection)
             matrix, paths, starts, bounds = self._matrix, self._paths, self._starts, self._bounds
-        if matrix is None or not paths or matrix.shape[1] != len(wanted):
+        if matrix is None or not paths or matrix.shape[1] != len(query):
             return []
-        similarity = matrix @ wanted
+        similarity = matrix @ query
         best = np.maximum.reduceat(similarity, bounds)
         order = np.argsort(-best, kind="stable")[:most]
-        found = []
+        nearest = []
         for number in order:
             first = bounds[number]
             last = bounds[number + 1] if number + 1 < len(bounds) else len(starts)
             piece = first + int(similarity[first:last].argmax())
-            found.append(Near(paths[number], starts[piece], float(best[number])))
-        return found
+            nearest.append(Near(paths[number], starts[piece], float(best[number])))
+        return nearest
 
     def find_similar(self, path: VaultPath, most: int) -> list[Near]:
         import numpy as np
@@ -163,6 +166,7 @@ class VectorStore:
 
         if self._matrix is not None and time.monotonic() - self._loaded_at < FRESH_SECONDS:
             return
+        # the first number changes with the commits of other connections, the second with ours
         version = (
             connection.execute("PRAGMA data_version").fetchone()[0] * 2**32
             + connection.total_changes
@@ -174,11 +178,11 @@ class VectorStore:
         for path, starts, packed in connection.execute(
             "SELECT path, starts, vectors FROM vectors ORDER BY path"
         ):
-            its = json.loads(starts)
+            piece_starts = json.loads(starts)
             self._paths.append(to_path(path))
             self._bounds.append(len(self._starts))
-            self._starts += its
-            parts.append(np.frombuffer(packed, dtype="<f2").reshape(len(its), -1))
+            self._starts += piece_starts
+            parts.append(np.frombuffer(packed, dtype="<f2").reshape(len(piece_starts), -1))
         self._matrix = np.concatenate(parts).astype("f4") if parts else None
         self._version = version
 
@@ -191,8 +195,7 @@ def _open_file(file: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         connection.execute(
             "CREATE TABLE IF NOT EXISTS vectors (path TEXT PRIMARY KEY, digest BLOB NOT NULL, "
-            "starts TEXT NOT NULL,"
-            " vectors BLOB NOT NULL)"
+            "starts TEXT NOT NULL, vectors BLOB NOT NULL)"
         )
     except sqlite3.Error:
         connection.close()

@@ -30,7 +30,8 @@ def explain_polling(error: Exception) -> str:
 def check_room(observer: BaseObserver) -> None:
     """Check that the system watches as many folders as there are.
 
-    Of those below the vault's, watchdog leaves out the rest without a word. Raises: OSError.
+    Where the limit of the system is reached below the vault's own folder, watchdog leaves out the
+    remaining folders without an error. So one more folder is watched for a moment. Raises: OSError.
     """
     if sys.platform == "linux":
         from watchdog.events import FileSystemEventHandler

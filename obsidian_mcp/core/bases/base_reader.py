@@ -25,21 +25,15 @@ from .base_file import (
 )
 from .places import YamlPath, find_place
 
-# A value that begins with !, as `filters: !done`
 _TAGGED = re.compile(r"^[ \t]*(?:(?:-|\w+:)[ \t]+)+![ \t]*[\w(]", re.MULTILINE)
-
-_QUOTE = "An expression that begins with ! is a tag to YAML: put it in quotes."
-
+"""A value that begins with `!`, as `filters: !done`."""
+_QUOTE_ADVICE = "An expression that begins with ! is a tag to YAML: put it in quotes."
+_ORDER_MESSAGE = '"order" must be an array of property ids'
+_SUMMARIES_MESSAGE = '"summaries" must be an object of property ids and names of summaries'
 FILTER_KEYS = ("and", "or", "not")
 """The keys of a filter of several parts, of which one filter has exactly one."""
-
-_ORDER = '"order" must be an array of property ids'
-
-_SUMMARIES = '"summaries" must be an object of property ids and names of summaries'
-
 MAX_EXPRESSIONS = 2_000
 """Filters, formulas and summaries of a base."""
-
 MAX_CHARACTERS = 200_000
 """Characters of all expressions of a base.
 
@@ -74,7 +68,9 @@ def read_with_mistakes(text: str) -> tuple[Base | None, list[tuple[YamlPath, str
     reader = _BaseReader()
     base = reader.read_base(_load(text))
     if base is not None and _TAGGED.search(text):
-        base = replace(base, warnings=(*base.warnings, f"{_QUOTE} It has no effect as it is."))
+        base = replace(
+            base, warnings=(*base.warnings, f"{_QUOTE_ADVICE} It has no effect as it is.")
+        )
     return base and replace(base, text=text), reader.mistakes
 
 
@@ -89,7 +85,7 @@ def _load(text: str) -> dict[str, Any]:
         return {}
     except InvalidYaml as error:
         lines = text.splitlines()[error.line - 1 : error.line] if error.line else []
-        quote = f" {_QUOTE}" if _TAGGED.search("".join(lines)) else ""
+        quote = f" {_QUOTE_ADVICE}" if _TAGGED.search("".join(lines)) else ""
         raise QueryInvalid(
             f"Query is an invalid format. It should be a YAML object. Line {error.line}: "
             f"{error.problem}.{quote}",
@@ -141,6 +137,7 @@ class _BaseReader:
     def _warn_about_keys(self, values: Mapping[str, Any]) -> None:
         for key in values:
             if key not in BASE_KEYS and key.removesuffix("s") in _SINGULARS:
+                # a singular and its plural begin alike: "property", "properties"
                 likely = next(name for name in BASE_KEYS if name[:4] == key[:4])
                 self.warnings.append(
                     f'The key "{key}" is not known and has no effect; did you mean "{likely}"?'
@@ -260,7 +257,9 @@ class _BaseReader:
 
     def _order(self, raw: Any, path: YamlPath) -> tuple[str, ...] | None:
         is_valid = isinstance(raw, list) and all(isinstance(item, str) for item in raw)
-        return tuple(dict.fromkeys(raw)) if self._check(raw, is_valid, path, _ORDER) else None
+        return (
+            tuple(dict.fromkeys(raw)) if self._check(raw, is_valid, path, _ORDER_MESSAGE) else None
+        )
 
     def _sort(self, raw: Any, path: YamlPath) -> tuple[SortOrder, ...]:
         items = self._read_typed(raw, list, path, '"sort" must be an array') or []
@@ -285,6 +284,6 @@ class _BaseReader:
 
     def _view_summaries(self, raw: Any, path: YamlPath) -> dict[str, str]:
         is_valid = isinstance(raw, dict) and all(isinstance(name, str) for name in raw.values())
-        if not self._check(raw, is_valid, path, _SUMMARIES):
+        if not self._check(raw, is_valid, path, _SUMMARIES_MESSAGE):
             return {}
         return {str(key): name for key, name in raw.items()}

@@ -1,8 +1,8 @@
-"""Which files the first filters of a base leave, by what the vault knows of all files (BASE-78).
+"""Narrows the files that a base evaluates, by the values that the index has of all files (BASE-78).
 
 A filter over one property has one outcome for each different value of it, however many notes have
-that value. So a base with such filters, or over a tag or folder, evaluates only files that pass
-them; what a filter says of these is found out as before.
+that value. So it is evaluated once for each value, and only the files with a value that passes are
+evaluated one by one. A filter over a tag narrows them as well.
 """
 
 from __future__ import annotations
@@ -39,40 +39,47 @@ _METHODS: Final = frozenset(
 )
 """Methods whose result depends on the value alone, not on the file that has it."""
 _FUNCTIONS: Final = frozenset(("number", "date", "duration", "list", "min", "max", "now", "today"))
+"""Global functions of which the same is true."""
 _ROOTS: Final = frozenset(("file", "this", "formula"))
+"""Names that mean no property."""
 
 
 class PassingFiles:
     """The files that may pass the first filters: all but some, or only some."""
 
     def __init__(self) -> None:
-        self._only: set[str] | None = None
-        """None for all."""
-        self._but: set[str] = set()
+        self._candidates: set[str] | None = None
+        """The files that may pass; None for all."""
+        self._excluded: set[str] = set()
+        """Files that cannot pass, although they may be candidates."""
         self._failing: set[str] = set()
         """Files for which a filter is or may be an error, which the query counts."""
 
     @property
     def paths(self) -> Collection[str] | None:
         """The files; None where they are most of all."""
-        return None if self._only is None else (self._only - self._but) | self._failing
+        return (
+            None
+            if self._candidates is None
+            else (self._candidates - self._excluded) | self._failing
+        )
 
     def has(self, path: str) -> bool:
         """Whether a file is among them."""
         if path in self._failing:
             return True
-        return path not in self._but and (self._only is None or path in self._only)
+        return path not in self._excluded and (self._candidates is None or path in self._candidates)
 
     def keep(self, paths: Iterable[str], failing: Iterable[str] = ()) -> None:
         """Keep only some files; the `failing` ones stay whatever comes."""
         self._failing.update(path for path in failing if self.has(path))
-        self._only = {path for path in paths if self.has(path)}
-        self._but.clear()
+        self._candidates = {path for path in paths if self.has(path)}
+        self._excluded.clear()
 
     def drop(self, paths: Iterable[str], failing: Iterable[str] = ()) -> None:
         """Leave out some files."""
         self._failing.update(path for path in failing if self.has(path))
-        self._but.update(paths)
+        self._excluded.update(paths)
 
 
 def passing_files(filters: Sequence[BaseFilter], context: Context) -> PassingFiles:
@@ -134,15 +141,15 @@ def _narrow_by_value(passing: PassingFiles, node: Node, key: str, context: Conte
     of_none = outcome(None)
     if of_none is None:
         return False
-    holding, failing, without = set[str](), set[str](), set[str]()
+    matching, failing, without = set[str](), set[str](), set[str]()
     for value, paths in context.vault.files_by_value(key):
         result = None if _has_link(value) else outcome(value)
-        (failing if result is None else holding if result else without).update(paths)
+        (failing if result is None else matching if result else without).update(paths)
         context.budget.end_row(kept=False)
     if of_none:
-        passing.drop(without - holding - failing, failing)
+        passing.drop(without - matching - failing, failing)
     else:
-        passing.keep(holding, failing)
+        passing.keep(matching, failing)
     return True
 
 

@@ -259,8 +259,7 @@ def _groups(view: View, rows: Sequence[Scope], context: Context) -> list[KeyedRo
     """
     if view.group_by is None:
         return None
-    # what a value is -> the order key of the first such value: links to one file stay together,
-    # although they may be sorted by different texts
+    # by what a value is, the order key of the first such value
     first_keys: dict[Any, tuple[Any, ...]] = {}
 
     def group_key(value: Value, descending: bool) -> tuple[Any, ...]:

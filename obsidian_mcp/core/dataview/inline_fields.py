@@ -141,8 +141,11 @@ class _Brackets:
 
     def __init__(self, line: str, opening: str, closing: str) -> None:
         self._places: list[int] = []
+        """Where each bracket stands."""
         self._depths: list[int] = [0]
+        """How many are open before the first bracket, and behind each one."""
         self._reaching: dict[int, list[int]] = {}
+        """By depth, the numbers of the brackets behind which so many are open."""
         depth = 0
         for mark in _ESCAPE_OR_BRACKET.finditer(line):
             if mark[0] in (opening, closing):

@@ -50,8 +50,6 @@ class Graph(Metadata):
     """
 
     # -- one file
-    # ----------------------------------------------------------------------------------------------
-
     def outgoing_links(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         facts = self.facts(path)
@@ -77,8 +75,6 @@ class Graph(Metadata):
         )
 
     # -- what a change is made from
-    # ----------------------------------------------------------------------------
-
     def sources_of(self, keys: Iterable[str]) -> tuple[VaultPath, ...]:
         """Return the files that hold a link with one of these `link_key`s, wherever it leads; see
         `_all_files_with`."""
@@ -137,8 +133,6 @@ class Graph(Metadata):
         return results.link_lines(references, self._catalog, self._indexer.read)
 
     # -- the whole vault
-    # ---------------------------------------------------------------------------------------
-
     @ask_whole_index
     def link_maps(self, rows: Rows) -> results.LinkMaps:
         """Return the app's link maps; every note has an entry in both, if only an empty one."""

@@ -44,8 +44,6 @@ class LinkGraph:
         self._known_targets: dict[tuple[str, str, bool], VaultPath | None] = {}
 
     # -- some files
-    # ----------------------------------------------------------------------------------------------
-
     def links_out(self, paths: Collection[str]) -> dict[str, Outgoing]:
         """Return what the links of some files lead to; files without links are left out."""
         numbers = self._numbers_of([*paths]).values()
@@ -70,8 +68,6 @@ class LinkGraph:
         return sources
 
     # -- all files
-    # ----------------------------------------------------------------------------------------------
-
     def every_outgoing(self) -> Iterator[tuple[VaultPath, Outgoing]]:
         """Yield every file that has links, with what they lead to."""
         for file, links in self._links.from_all():
@@ -143,8 +139,6 @@ class LinkGraph:
         return keys | self._links.shared_keys()
 
     # -- one link
-    # ----------------------------------------------------------------------------------------------
-
     def target(self, source: VaultPath, path: str, *, is_card: bool) -> VaultPath | None:
         """Return the file that a link leads to, None when there is none."""
         place = (parent(source), path, is_card)  # a link means the same in all files of a folder

@@ -34,23 +34,15 @@ ORDER = tuple(_FIELDS)
 """The fields in the order in which a canonical line has them."""
 
 RANK = {name: rank for rank, name in enumerate(ORDER)}
+"""Of each field in that order."""
 
 DATES = ("created", "start", "scheduled", "due", "cancelled", "done")
 
 _READING_ORDER = (
-    *(
-        "priority",
-        "done",
-        "cancelled",
-        "due",
-        "scheduled",
-        "start",
-        "created",
-        "recurrence",
-        "on_completion",
-    ),
-    *("tag", "id", "depends_on"),
+    *("priority", "done", "cancelled", "due", "scheduled", "start", "created"),
+    *("recurrence", "on_completion", "tag", "id", "depends_on"),
 )
+"""The fields in the order in which the plugin looks for each at the end of the line."""
 
 _READING_RANK = {name: rank for rank, name in enumerate(_READING_ORDER)}
 

@@ -1,4 +1,4 @@
-"""The date that a task takes from the name of its note (TASK-26)."""
+"""The date that a task takes from the name of its note (TASK-27)."""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from obsidian_mcp.core.text.collation import collation_key
 
+from .digits import read_digits
 from .environment import Environment
 from .fields import DATES, PRIORITIES
 from .filters import without_global_filter
@@ -38,8 +39,6 @@ _SORTED_BY = (
     *("filename", "urgency", "id", "random"),
 )
 """A prefix of the line decides, so `status.name` stands before `status`."""
-_MAX_DIGITS = 9
-"""Digits of a number that are read, so that a line of digits takes no time."""
 _match_sorter = re.compile(
     rf"sort by (?:(?P<tag>tag)(?P<tag_reverse> reverse)?\s*(?P<number>[0-9]+)?|"
     rf"(?P<name>{'|'.join(map(re.escape, _SORTED_BY))})(?P<reverse> reverse)?)",
@@ -53,7 +52,7 @@ def parse_sorter(line: str, environment: Environment) -> Sorter | None:
     if match is None:
         return None
     if match["tag"]:
-        number = int((match["number"] or "1")[:_MAX_DIGITS])
+        number = read_digits(match["number"] or "1")
         return Sorter(_tag_key(number), reverse=bool(match["tag_reverse"]))
     return Sorter(_sort_key(match["name"].lower(), environment), reverse=bool(match["reverse"]))
 

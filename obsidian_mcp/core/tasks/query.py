@@ -12,6 +12,7 @@ from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import QueryInvalid
 
 from .boolean import parse_boolean
+from .digits import read_digits
 from .environment import Environment
 from .explanation import indent
 from .filters import Filter, parse_filter
@@ -30,8 +31,6 @@ _DISPLAY_OPTIONS = (
     *("depends on", "done date", "due date", "id", "on completion", "priority"),
     *("recurrence rule", "scheduled date", "start date", "tags"),
 )
-_MAX_DIGITS = 9
-"""Digits of a number that are read, so that a line of digits takes no time."""
 _INSTRUCTION_HELP = (
     "Expected a filter such as `not done`, `due before tomorrow` or `path includes Work`, a "
     "combination such as `(not done) AND (priority is high)`, or sort by, group by, limit, short, "
@@ -241,7 +240,7 @@ def _read_display(statement: Statement, part: _SourcePart, environment: Environm
     elif lower.startswith("ignore global query"):
         part.ignores_global_query = True
     elif match := _match_limit(line):
-        limit = int(match[2][:_MAX_DIGITS])
+        limit = read_digits(match[2])
         if match[1]:
             part.group_limit = limit
         else:

@@ -16,6 +16,8 @@ from typing import Literal
 from obsidian_mcp.core.calendar import day_phrase
 from obsidian_mcp.core.text.table_file import read_rows
 
+from .digits import read_digits
+
 Frequency = Literal["YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"]
 
 WEEKDAYS = tuple(map(str.capitalize, day_phrase.WEEKDAYS))
@@ -36,8 +38,6 @@ _MAX_NTH = 366
 """The highest ordinal: no day, week or weekday of a year has a higher one."""
 _MAX_COUNT = 1_000_000
 """Occurrences of a rule that ends; more are not worth counting."""
-_MAX_DIGITS = 9
-"""Digits of a number that are read, so that a line of digits takes no time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ class _RuleReader:
     def read_rule(self, *, when_done: bool) -> Rule:
         """Read the whole text.
 
-        Raises: _Unreadable where a word is missing that the grammar needs.
+        Raises: _UnreadableRule where a word is missing that the grammar needs.
         """
         if not self._accept("every"):
             raise _UnreadableRule
@@ -157,7 +157,7 @@ class _RuleReader:
     def _number(self) -> int | None:
         if self.symbol != "number":
             return None
-        number = int(self._written[:_MAX_DIGITS])
+        number = read_digits(self._written)
         self._advance()
         return number
 
@@ -172,7 +172,7 @@ class _RuleReader:
     def _read_several(self, read_item: Callable[[], int | None]) -> list[int]:
         """Read one item, or several with commas between.
 
-        Raises: _Unreadable where none follows a comma.
+        Raises: _UnreadableRule where none follows a comma.
         """
         items: list[int] = []
         while not items or self._accept("comma"):
@@ -185,7 +185,7 @@ class _RuleReader:
     def _read_ordinal(self) -> int | None:
         """Read an ordinal: `3rd`, `third last`, `last`.
 
-        Raises: _Unreadable above _MAX_NTH.
+        Raises: _UnreadableRule above _MAX_NTH.
         """
         if self._accept("last"):
             return -1
@@ -193,7 +193,7 @@ class _RuleReader:
             return 1
         number = {"second": 2, "third": 3}.get(self.symbol or "")
         if self.symbol == "nth":
-            number = int(re.sub("[^0-9]", "", self._written)[:_MAX_DIGITS])
+            number = read_digits(re.sub("[^0-9]", "", self._written))
             if number > _MAX_NTH:
                 raise _UnreadableRule
         if number is None:
@@ -293,7 +293,7 @@ class _RuleReader:
 def _day(text: str) -> date:
     """Return a day such as `January 1, 2027`; June 31 is July 1, as for JavaScript.
 
-    Raises: _Unreadable.
+    Raises: _UnreadableRule.
     """
     match = re.fullmatch(r" *([a-z]{3,9}) +([0-9]{1,2}),? +([0-9]{4}) *", text, re.IGNORECASE)
     if match is not None and 1 <= int(match[2]) <= 31:

@@ -15,12 +15,15 @@ _TOO_MANY_DIGITS = 101
 """`to_fixed` refuses them."""
 
 _REDUCIBLE = frozenset("+-*/&|")
+"""Operators that `reduce` takes by their sign."""
 
 
 def _round(_run: QueryRun, number: float, digits: float | None = None) -> float:
     if digits is None or digits <= 0:
         return javascript.round_half_up(number)
-    text = javascript.to_fixed(number, int(min(digits, _TOO_MANY_DIGITS)) if digits > 0 else 0)
+    # `toFixed` takes NaN for 0
+    whole_digits = 0 if math.isnan(digits) else int(min(digits, _TOO_MANY_DIGITS))
+    text = javascript.to_fixed(number, whole_digits)
     return float(text) if math.isfinite(number) else number
 
 
