@@ -169,8 +169,8 @@ def check_creatable(
             path=path,
         )
     problems: list[str] = []
-    for part in new_parts:  # nearly every name is right: no function is called for one
-        if _UNUSABLE.search(part) or len(part.encode("utf-8", "surrogatepass")) > COMPONENT_BYTES:
+    for part in new_parts:  # nearly every name is right
+        if _UNUSABLE.search(part) or _is_too_long(part):
             problems += _list_problems(part)
     if not problems:
         return
@@ -198,12 +198,21 @@ def _list_problems(part: str) -> list[str]:
         problems.append(f"{part!r} is a reserved device name on Windows.")
     if part.endswith((" ", ".")) or stem.endswith((" ", ".")) or part.startswith(" "):
         problems.append(f"{part!r} begins or ends with a space or a dot.")
-    length = len(part.encode("utf-8", "surrogatepass"))
-    if length > COMPONENT_BYTES:
+    if _is_too_long(part):
         problems.append(
-            f"The name is {length} bytes long; {COMPONENT_BYTES} is the most a disk takes."
+            f"The name is {_count_bytes(part)} bytes long; {COMPONENT_BYTES} is the most a disk "
+            "takes."
         )
     return problems
+
+
+def _is_too_long(part: str) -> bool:
+    return _count_bytes(part) > COMPONENT_BYTES
+
+
+def _count_bytes(part: str) -> int:
+    """Return the bytes of a name on a disk that writes it in UTF-8."""
+    return len(part.encode("utf-8", "surrogatepass"))
 
 
 def _list_characters(characters: list[str]) -> tuple[str, str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from obsidian_mcp.core.calendar.clock import month, nanoseconds
+from obsidian_mcp.core.calendar.clock import month, nanoseconds, shift
 from obsidian_mcp.core.calendar.days import read_moment
 
 NOW = datetime.fromisoformat("2024-05-31T18:30")
@@ -74,3 +74,12 @@ def test_times_that_no_clock_shows_can_be_compared(text: str) -> None:
 @given(st.integers(-(2**63), 2**63 - 1) | st.integers(-(10**30), 10**30))
 def test_any_time_of_a_file_has_a_month(mtime_ns: int) -> None:
     assert len(month(mtime_ns)) == 7
+
+
+@pytest.mark.parametrize(
+    ("when", "count", "unit"),
+    [("9999-12-31", 1, "M"), ("9999-01-01", 1, "y"), ("0001-01-01", -1, "M"), ("0001-02-01", -1, "Q")],
+)
+def test_what_lies_outside_the_calendar_is_an_overflow(when: str, count: int, unit: str) -> None:
+    with pytest.raises(OverflowError):
+        shift(datetime.fromisoformat(when), count, unit)

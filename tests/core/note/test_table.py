@@ -254,3 +254,14 @@ def test_a_row_of_one_cell_does_not_end_the_table() -> None:
         ("remove_column", ("b",)),
     ):
         assert len(table.locate(edited(change, *arguments, body=body)).table.rows) == 3
+
+
+@pytest.mark.parametrize(("line", "columns"), [(1, ["A"]), (3, ["A"]), (5, ["B"]), (7, ["B"]), (9, ["C"]), (10, ["C"])])
+def test_a_table_is_named_by_any_of_its_lines(line: int, columns: list[str]) -> None:
+    """TABLE-1: by its header, the line below that, or a row, and not by the lines around it"""
+    body = "| A |\n| - |\n| 1 |\n\n| B |\n| - |\n| 2 |\n\n| C |\n| - |\n"
+    assert table.locate(body, line=line).table.columns == columns
+
+    for between in (4, 8, 11):
+        with pytest.raises(AmbiguousName):
+            table.locate(body, line=between)

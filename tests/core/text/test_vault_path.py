@@ -79,6 +79,17 @@ def test_ordinary_names_are_created(name: str) -> None:
     assert path == name
 
 
+@pytest.mark.parametrize("letter", ["a", "é", "日", "🙂"])
+def test_a_name_may_have_as_many_bytes_as_a_disk_takes_and_no_more(letter: str) -> None:
+    """NAME-07: counted in UTF-8, with the extension"""
+    width = len(letter.encode())
+    longest = "a" * ((255 - len(".md")) % width) + letter * ((255 - len(".md")) // width) + ".md"
+    vault_path.check_creatable(vault_path.parse(f"folder/{longest}"))
+
+    with pytest.raises(InvalidName, match="256 bytes long; 255 is the most"):
+        vault_path.check_creatable(vault_path.parse(f"folder/b{longest}"))
+
+
 def test_a_name_that_links_cannot_reach_is_said_so() -> None:
     """NAME-07"""
     assert vault_path.link_warning(vault_path.parse("a#b.md")) is not None
