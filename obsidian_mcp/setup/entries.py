@@ -182,18 +182,18 @@ def without_table(text: str, key: str, name: str) -> str:
     before = tomllib.loads(text)
     if name not in before.get(key, {}):
         return text
-    others = {other: table for other, table in before[key].items() if other != name}
-    expected = {**before, key: others}
+    remaining = {member: table for member, table in before[key].items() if member != name}
+    expected = {**before, key: remaining}
     header = re.compile(rf"\s*\[\s*{re.escape(key)}\s*\.\s*([\"']?){re.escape(name)}\1\s*[.\]]")
-    lines, tables = split_lines(text), list[int]()
+    lines, headers = split_lines(text), list[int]()
     for at, line in enumerate(lines):
         if line.lstrip().startswith("["):
             with suppress(tomllib.TOMLDecodeError):  # else the line is in a value of several
                 tomllib.loads("".join(lines[:at]))
-                tables.append(at)
-    own = [at for at in tables if header.match(lines[at])]
+                headers.append(at)
+    own = [at for at in headers if header.match(lines[at])]
     if own:
-        end = behind = next((at for at in tables if at > own[0] and at not in own), len(lines))
+        end = behind = next((at for at in headers if at > own[0] and at not in own), len(lines))
         while not lines[behind - 1].strip() or lines[behind - 1].lstrip().startswith("#"):
             behind -= 1
         has_comment = any(line.strip() for line in lines[behind:end])

@@ -82,7 +82,7 @@ class PolicyFileRules:
                 f"'{config.policy_file}' has {setting!r} in a form that this program cannot change "
                 "and leave everything else as it is. Change it in an editor."
             ) from None
-        files.replace(content, after)
+        files.replace_config_file(content, after)
 
 
 def _folder(config: Config, vault: str) -> Path:
