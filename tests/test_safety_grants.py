@@ -281,6 +281,7 @@ UNEQUAL = {
     "taken_at": re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:\d\d)?"),
     "milliseconds": re.compile(r'"(?:durationMs|elapsed_ms|duration_ms)": ?[\d.]+'),
     "nonce": re.compile(r"nonce[=-]\"?[\w-]{22}"),
+    "ticket": re.compile(r'name="ticket" value="[^"]+"'),
     "plan": re.compile(r"\bp_[0-9a-f]{32}\b"),
     "now": re.compile(r'"(?:timestamp|uptime|pid)": ?[\d.]+'),
 }
@@ -499,6 +500,12 @@ def requests() -> Iterator[Send]:
         yield "GET", path, None
     for path in ("/authorize", "/token", "/register", "/revoke"):
         yield "POST", path, None
+    for path in ("/console", "/console/", "/console/open?token=x", "/console/sign-in", "/console/assets/console.css"):
+        yield "GET", path, None
+    for part in ("changes", "privacy", "apps"):
+        for method in ("GET", "POST"):
+            yield method, f"/console/x/{part}?change=1&folder=Outside&path=Outside%2FSesame.md", None
+    yield "POST", "/console/sign-in", None
     yield "POST", "/v1/mcp", {"id": "1", "method": "list_tools"}
     yield "POST", "/mcp/v1/stdio", {"tool": "echo", "input": {"text": "x"}}
     message = {"jsonrpc": "2.0", "id": 1}
