@@ -113,6 +113,7 @@ class App(Immutable):
         config: Config,
         media: Callable[[], Media],
         read_outside: Callable[[str, int], bytes],
+        open_console: Callable[[App], str] | None = None,
     ) -> None:
         self.vaults: Final = vaults
         self.config: Final = config
@@ -120,6 +121,9 @@ class App(Immutable):
         self.read_outside: Final = read_outside
         """Return a file outside the vaults, of at most so many bytes. Raises: PermissionDenied,
         NoteNotFound, StorageFailed."""
+        self.open_console: Final = open_console
+        """Open the console in the browser of this computer, and return a message that says so; None
+        where the server may not, because it is not the user's own (UI-11)."""
         self.hidden_text_reads: Final = HiddenTextReads()
         self.page_orders: Final = PageOrders()
 

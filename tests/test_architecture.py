@@ -238,6 +238,7 @@ def test_a_thread_that_works_again_and_again_is_a_worker() -> None:
         "adapters/watcher.py",
         "cli/console_commands.py",
         "cli/hook_commands.py",
+        "serve/http/server.py",
         "serve/stdio/__init__.py",
         "serve/stdio/calls.py",
         "serve/stdio/pipes.py",

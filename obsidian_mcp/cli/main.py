@@ -130,7 +130,9 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
     def open_app() -> App:
         from obsidian_mcp import compose
 
-        return compose.build(settings, serving=True)
+        app = compose.build(settings, serving=True)
+        # a key is somebody's who may not see all
+        return app if settings.key else app.replace(open_console=_open_console)
 
     def load() -> SdkServer:
         from obsidian_mcp.serve.mcp.server import build_sdk_server
@@ -139,6 +141,12 @@ def serve(options: Options, start_log: Callable[[], None] = lambda: None) -> int
 
     dispatcher = VaultDispatcher(settings, open_app)
     return stdio.serve_stdio(load, dispatcher, prepare=lambda _: start_log())
+
+
+def _open_console(app: App) -> str:
+    from .console_commands import open_beside
+
+    return open_beside(app)
 
 
 def _without_empty_path(reading: grammar.Reading) -> grammar.Reading:

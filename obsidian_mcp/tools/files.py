@@ -128,6 +128,12 @@ def _describe_file(vault: Vault, entry: FileEntry) -> ListedFile:
     return ListedFile(entry.path, entry.size, entry.modified, etag)
 
 
+CONSOLE = (
+    "To see and take back what assistants changed, the user picks this server's prompt 'Open the "
+    "console', or runs `obsidian-mcp ui`."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class VaultInfo:
     vault: str
@@ -147,6 +153,8 @@ class VaultInfo:
     rules_path: str | None = None
     warning: str | None = None
     """Says that hidden text was left out of the rules, or why the vault's folder is not watched."""
+    console: str | None = None
+    """How the user opens the console; no address, because that opens it (UI-11)."""
 
 
 @tool(title="Vault overview")
@@ -175,4 +183,5 @@ def vault_info(app: App, vault: VaultName = "") -> VaultInfo:
         rules=None if rules is None else rules.text,
         rules_path=None if rules is None else rules.path,
         warning=" ".join(filter(None, (rules_warning, opened.watch_problem))) or None,
+        console=None if app.open_console is None else CONSOLE,
     )

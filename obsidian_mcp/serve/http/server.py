@@ -6,6 +6,7 @@ request ─▶ Endpoint ─▶ AccessControl ─▶ Services.of(principal) ─�
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, Protocol
@@ -134,6 +135,16 @@ async def _tidy_often(upkeep: Upkeep) -> None:
             await to_thread.run_sync(upkeep.tidy)
         except AppError as error:  # the next time it may work
             logger(__name__).warning("%s", error.message)
+
+
+def run_beside(starlette: Starlette, drain: float) -> str:
+    """Serve an `application` on a free port of this computer, in a thread that ends with the
+    process; return its URL. Raises: AppError without a free port."""
+    services: Services = starlette.state.services
+    sockets = listener.listen("127.0.0.1", [0])
+    server = listener.Listener(starlette, drain=drain, on_stop=services.stop)
+    threading.Thread(target=server.run, args=(sockets,), name="console", daemon=True).start()
+    return listener.address(sockets[0])
 
 
 def run_http_server(

@@ -335,3 +335,15 @@ def _notice(vault: Vault) -> list[str]:
 
 def _bullets(items: list[str], mark: str = "- ") -> str:
     return "\n".join(mark + item for item in items) or "(none)"
+
+
+@prompt("Open the console")
+def open_console(app: App) -> str:
+    """Open a page in your browser on which you see what assistants changed, and take it back."""
+    if app.open_console is not None:
+        return app.open_console(app)
+    return (
+        "I want to see what assistants changed in my vault, and take it back. Tell me in one "
+        "sentence how: `obsidian-mcp ui` in a terminal of the computer with the vault, or the page "
+        "/console of this server, opens the console in my browser. Call no tool."
+    )

@@ -13,6 +13,7 @@ from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.serve.http.console.page import opening_address
 from obsidian_mcp.serve.http.console.sessions import SESSION_SECONDS, TOKEN_SECONDS, ConsoleSessions
+from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.setup.console_parts import console_parts
 from tests.serve.http_client import http_client
 
@@ -210,3 +211,11 @@ def fields(page: str, secret: str) -> dict[str, str]:
     """The fields of the form to sign in."""
     (ticket,) = re.findall(r'name="ticket" value="([^"]+)"', page)
     return {"ticket": ticket, "secret": secret}
+
+
+def test_over_http_the_prompt_opens_nothing(app: App) -> None:
+    """UI-11: whoever asks sits at another computer, perhaps"""
+    said = PROMPTS["open_console"].text(app, {})
+
+    assert "obsidian-mcp ui" in said
+    assert "127.0.0.1" not in said

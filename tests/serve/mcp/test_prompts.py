@@ -7,11 +7,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
+import httpx
 import psutil
 import pytest
 
 from tests.serve.raw import RawServer
+from tests.system import needs
 
 from .test_resources import started
 
@@ -52,7 +55,8 @@ def test_every_prompt_is_listed_with_its_arguments(still: RawServer) -> None:
     """PROMPT-01"""
     found = {prompt["name"]: prompt for prompt in still.call("prompts/list")["result"]["prompts"]}
 
-    assert list(found) == ["summarize_note", "weekly_review", "find_connections", "clean_up_note", "plan_from_tasks"]
+    reading = ["summarize_note", "weekly_review", "find_connections", "clean_up_note", "plan_from_tasks"]
+    assert list(found) == [*reading, "open_console"]
     for prompt in found.values():
         assert prompt["title"]
         assert prompt["description"].endswith(".")
@@ -181,3 +185,24 @@ def test_names_are_completed_quickly_among_very_many(basic: Path) -> None:
             assert completed(server, prompt("summarize_note"), "note", typed)
         after = process.cpu_times()
         assert (after.user + after.system - before.user - before.system) / 4 < 0.5
+
+
+@needs("permissions of POSIX")
+def test_a_person_opens_the_console_and_no_model_gets_its_address(tmp_path: Path, shared_basic: Path) -> None:
+    """UI-11: from an app that has nothing but the server"""
+    (program := tmp_path / "browser").write_text('#!/bin/sh\necho "$1" > "$0.opened"\n', encoding="utf-8")
+    program.chmod(0o700)
+    with started(shared_basic, BROWSER=str(program)) as server:
+        server.initialize()
+        info = server.call("tools/call", {"name": "obsidian_vault_info", "arguments": {}})["result"]
+        said = text_of(server, "open_console")
+        opened = (tmp_path / "browser.opened").read_text(encoding="utf-8").strip()
+        page = Path(unquote(urlsplit(opened).path)).read_text(encoding="utf-8")
+        address = page.partition('href="')[2].partition('"')[0]
+
+        assert "token=" in address
+        assert "open" in said
+        assert "127.0.0.1" not in said
+        assert "Open the console" in info["structuredContent"]["data"]["console"]
+        assert "127.0.0.1" not in str(info)
+        assert httpx.get(address).status_code == 200
