@@ -22,6 +22,7 @@ from tests.check import SHARED
 
 from . import history, memory
 from .ways import FIRST, Answer, Way, grep, ours, plain_fts5
+from .wordings import SETS, Wording
 
 HERE = Path(__file__).parent
 QUESTIONS = HERE / "find.tsv"
@@ -138,15 +139,14 @@ def report(halves: Mapping[str, Mapping[str, Sequence[tuple[Question, Answer]]]]
 
 
 def measure_history() -> str:
-    """The table of facts that change, ours beside plain FTS5, for both sets of facts."""
-    sets: dict[str, Mapping[str, Sequence[str]]] = {"own": history.SUBJECTS, "shared": history.SHARED_SUBJECTS}
-    return history.report_history({name: score_facts(subjects) for name, subjects in sets.items()})
+    """The table of facts that change, ours beside plain FTS5, for each set of facts."""
+    return history.report_history({name: score_facts(wording) for name, wording in SETS.items()})
 
 
-def score_facts(subjects: Mapping[str, Sequence[str]]) -> dict[str, dict[bool, history.HistoryScore]]:
-    """The scores of both ways to search, for the facts of some subjects."""
+def score_facts(wording: Wording) -> dict[str, dict[bool, history.HistoryScore]]:
+    """The scores of both ways to search, for the facts of one history."""
     with tempfile.TemporaryDirectory(prefix="bench-history-") as folder:
-        questions = history.make_history(Path(folder), subjects)
+        questions = history.make_history(Path(folder), wording)
         with history.ask_ours(Path(folder)) as ask:
             rows = {"obsidian_search": history.score_history(questions, ask)}
         with plain_fts5(read_notes(Path(folder))) as way:

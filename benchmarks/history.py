@@ -19,63 +19,24 @@ from typing import Any
 from obsidian_mcp import compose, config
 from obsidian_mcp.tools import registry
 
+from .wordings import Wording
+
 SESSIONS = 300
 FIRST_DAY = date(2024, 1, 8)
 TODAY = "2026-11-22"
 FIRST = 3
-SUBJECTS = {
-    "order desk": ("database", "supplier", "courier", "invoice format"),
-    "mill": ("grain", "miller", "lubricant", "opening hour"),
-    "library": ("catalogue", "loan period", "shelf mark", "scanner"),
-    "newsletter": ("mail provider", "typeface", "editor", "print run"),
-    "workshop": ("lathe", "insurance", "steel grade", "glue"),
-    "website": ("hosting", "chart library", "analytics", "font"),
-    "garden": ("compost", "gardener", "greenhouse", "irrigation"),
-    "choir": ("conductor", "rehearsal room", "repertoire", "accompanist"),
-    "laptop fleet": ("password manager", "backup place", "operating system", "warranty"),
-    "kitchen": ("oven", "flour", "menu", "dishwasher"),
-}
-"""What facts are about, and which facts there are of each: no two subjects share one."""
-SHARED_SUBJECTS = dict.fromkeys(
-    ("order desk", "mill", "library", "newsletter", "workshop"),
-    ("supplier", "database", "insurance", "password manager", "backup place", "opening hour", "editor", "courier"),
-)
-"""The harder set: the same facts of each subject, so that a question's words are those of five facts."""
-VALUES = (
-    "Brandt", "Okafor", "Lindqvist", "Moreau", "Falkenstein", "Dublin", "Oslo", "Turin", "Alder",
-    "Birch", "Cedar", "Delft", "Ember", "Fjord", "Granite", "Harbour", "Indigo", "Juniper",
-    "Kestrel", "Lagoon", "Marble", "Nimbus", "Onyx", "Pampas", "Quartz", "Raven", "Saffron",
-    "Tundra", "Umber", "Vesper", "Willow", "Xenon", "Yarrow", "Zephyr", "Amber", "Basalt",
-)  # fmt: skip
-STATEMENTS = (
-    "The {attribute} of the {subject} is {value}.",
-    "For the {subject} we use {value} as {attribute} from now on.",
-    "Decided: {value} becomes the {attribute} of the {subject}.",
-    "{value} is the new {attribute} for the {subject}, since the last one failed us.",
-)
-PRESENT = ("what is the {attribute} of the {subject}", "which {attribute} do we use for the {subject}")
-PAST = (
-    "which {attribute} did the {subject} have before {value}",
-    "what was the {attribute} of the {subject} in {month}",
-)
 HEAD = f"""## Facts that change
 
 {SESSIONS} generated sessions of an assistant (`benchmarks/history.py`) in which 40 facts change one to three times,
 each time with what was replaced being marked. *Own*: every fact is of one subject alone; the ranking was made with this
 set in view. *Shared*: five subjects have the same eight facts, so that the words of a question are those of five facts.
+*German* and *Japanese* are sets like *shared*, in those languages, which the ranking was not made with.
 Counted are the questions whose fact is among the first three hits, or in the chain of one of them, and the hits that
 show an outdated fact before the one that replaced it. Where a vault
 marks nothing, searches are as ever.
 
 | facts | questions | | | first 3 | outdated before its successor |
 |---|---|--:|---|--:|--:|"""
-NOISE = (
-    "Talked about the {subject} with a visitor.",
-    "Read an article on how to choose a {attribute}.",
-    "The {subject} was busy; nothing was decided.",
-    "Compared prices of {value}, without a result.",
-    "Lunch, then a walk.",
-)
 
 
 @dataclass(slots=True)
@@ -96,6 +57,8 @@ class Fact:
     attribute: str
     is_note: bool
     """Whether it has notes of its own; else it is in lines of sessions."""
+    mark: str
+    """Beginning of the ids of its lines."""
     versions: list[Version] = field(default_factory=list)
 
 
@@ -129,42 +92,54 @@ class HistoryScore:
     """Hits with an outdated version before the one that replaced it."""
 
 
-def make_history(folder: Path, subjects: Mapping[str, Sequence[str]] = SUBJECTS) -> list[HistoryQuestion]:
-    """Write the vault of a set of subjects, and return the questions."""
+def make_history(folder: Path, wording: Wording) -> list[HistoryQuestion]:
+    """Write the vault of a set of facts, and return the questions."""
     chance = random.Random(61)  # noqa: S311
     days = [FIRST_DAY + timedelta(days=3 * number) for number in range(SESSIONS)]
-    sessions = {day: [_noise(chance, subjects) for _ in range(chance.randint(3, 6))] for day in days}
+    sessions = {day: [_noise(chance, wording) for _ in range(chance.randint(3, 6))] for day in days}
     facts = [
-        Fact(subject, attribute, number % 2 == 0)
-        for subject, attributes in subjects.items()
+        Fact(
+            subject,
+            attribute,
+            number % 2 == 0,
+            f"{subject[:3]}{attribute[:3]}" if wording.is_ascii else f"f{place}n{number}-",
+        )
+        for place, (subject, attributes) in enumerate(wording.subjects.items())
         for number, attribute in enumerate(attributes)
     ]
     notes: dict[str, str] = {}
     for fact in facts:
-        _write_versions(fact, chance, sessions, notes)
+        _write_versions(fact, wording, chance, (sessions, notes))
     notes |= {_session(day): "\n".join([f"# Session of {day}", "", *lines, ""]) for day, lines in sessions.items()}
     for path, text in notes.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8", newline="\n")
-    return [question for number, fact in enumerate(facts) for question in _questions(fact, number)]
+    return [question for number, fact in enumerate(facts) for question in _questions(fact, wording, number)]
 
 
 def _session(day: date) -> str:
     return f"Sessions/{day} session.md"
 
 
-def _noise(chance: random.Random, subjects: Mapping[str, Sequence[str]]) -> str:
-    subject = chance.choice([*subjects])
-    attribute = chance.choice(subjects[chance.choice([*subjects])])
-    words = {"subject": subject, "attribute": attribute, "value": chance.choice(VALUES)}
-    return f"- {chance.choice(NOISE).format(**words)}"
+def _noise(chance: random.Random, wording: Wording) -> str:
+    subjects = [*wording.subjects]
+    subject = chance.choice(subjects)
+    attribute = chance.choice(wording.subjects[chance.choice(subjects)])
+    words = {"subject": subject, "attribute": attribute, "value": chance.choice(wording.values)}
+    return f"- {chance.choice(wording.noise).format(**words)}"
 
 
-def _write_versions(fact: Fact, chance: random.Random, sessions: dict[date, list[str]], notes: dict[str, str]) -> None:
-    """Write two to four versions of a fact, each but the last marked with what replaced it."""
-    values = chance.sample(VALUES, chance.randint(2, 4))
+def _write_versions(
+    fact: Fact, wording: Wording, chance: random.Random, texts_of: tuple[dict[date, list[str]], dict[str, str]]
+) -> None:
+    """Write two to four versions of a fact, each but the last marked with what replaced it.
+
+    `texts_of` are the lines of sessions, and the texts of notes by their paths.
+    """
+    sessions, notes = texts_of
+    values = chance.sample(wording.values, chance.randint(2, 4))
     days = sorted(chance.sample([*sessions], len(values)))
-    ways = chance.sample(STATEMENTS, len(values))
+    ways = chance.sample(wording.statements, len(values))
     texts = []
     for number, (value, day, way) in enumerate(zip(values, days, ways, strict=True), 1):
         statement = way.format(subject=fact.subject, attribute=fact.attribute, value=value)
@@ -173,7 +148,7 @@ def _write_versions(fact: Fact, chance: random.Random, sessions: dict[date, list
             name = f"{fact.subject} {fact.attribute} {number}".title()
             fact.versions.append(Version(f"Decisions/{name}.md", value, day, name))
         else:
-            link = f"{day} session#^{fact.subject[:3]}{fact.attribute[:3]}{number}"
+            link = f"{day} session#^{fact.mark}{number}"
             fact.versions.append(Version(_session(day), value, day, link))
     following = [*fact.versions[1:], None]
     before = [None, *fact.versions[:-1]]
@@ -190,13 +165,13 @@ def _write_versions(fact: Fact, chance: random.Random, sessions: dict[date, list
             sessions[version.day].append(" ".join([f"- {text}", *fields, mark]))
 
 
-def _questions(fact: Fact, number: int) -> Iterator[HistoryQuestion]:
+def _questions(fact: Fact, wording: Wording, number: int) -> Iterator[HistoryQuestion]:
     """Yield two questions about the present, and one about the past."""
     words = {"subject": fact.subject, "attribute": fact.attribute}
-    for text in PRESENT:
+    for text in wording.present:
         yield HistoryQuestion(text.format(**words), fact, fact.versions[-1], is_past=False)
     earlier, later = fact.versions[-2:]
-    text = PAST[number % len(PAST)].format(**words, value=later.value, month=f"{earlier.day:%Y-%m}")
+    text = wording.past[number % len(wording.past)].format(**words, value=later.value, month=f"{earlier.day:%Y-%m}")
     yield HistoryQuestion(text, fact, earlier, is_past=True)
 
 

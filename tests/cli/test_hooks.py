@@ -22,6 +22,8 @@ ROOT = Path(__file__).parent.parent.parent
 CLAUDE = json.loads((ROOT / "packaging/claude-plugin/hooks/hooks.json").read_text(encoding="utf-8"))["hooks"]
 CODEX = json.loads((ROOT / "packaging/hooks/codex.json").read_text(encoding="utf-8"))["hooks"]
 ANTIGRAVITY = json.loads((ROOT / "packaging/hooks/antigravity.json").read_text(encoding="utf-8"))
+CODEX_SOURCES = ("startup", "resume", "clear", "compact")
+"""`SessionStartSource` in codex-rs/hooks."""
 NOTES = {
     "Decisions.md": "- The tower clock project uses brass wheels [superseded_by:: [[Steel]]]\n"
     "- The tower clock is oiled on Mondays\n",
@@ -136,6 +138,9 @@ def test_codex_gets_its_own_form(host: Host, event: str) -> None:
     assert hook["timeout"] <= 3
     told = host.run(hook, session_id="c", source="startup", cwd="/home/ada/tower-clock")
     assert "steel wheels" in told or event == "PreCompact"
+    if event == "SessionStart":
+        assert all(re.fullmatch(CODEX[event][0]["matcher"], source) for source in CODEX_SOURCES)
+        assert host.run(hook, session_id="c", source="compact", cwd="/home/ada/tower-clock") == hook_commands.POINTER
 
 
 def test_antigravity_is_told_before_the_first_call_of_the_model(host: Host) -> None:

@@ -152,11 +152,26 @@ def find_marked_blocks(
             if mark is not None and not _is_code(text, field.start()):
                 blocks.append(MarkedBlock(*find_block(text, field.start()), mark))
     for block_id, mark in (marked_ids or {}).items():
-        if place := re.search(rf"(?:^|\s)\^{re.escape(block_id)}[ \t]*$", text, re.MULTILINE):
+        if place := _find_id(text, block_id):
             start, end = find_block(text, place.end() - 1)
             if not any((block.start, block.end) == (start, end) for block in blocks):
                 blocks.append(MarkedBlock(start, end, mark))
     return sorted(blocks)
+
+
+def find_mark_of_id(text: str, blocks: Iterable[MarkedBlock], block_id: str) -> Mark | None:
+    """Return the mark of the block with an id, of the outdated ones of a text; None where it is
+    current, or there is none."""
+    place = _find_id(text, block_id)
+    if place is None:
+        return None
+    at = place.end() - 1
+    return join_marks(block.mark for block in blocks if block.start <= at < block.end)
+
+
+def _find_id(text: str, block_id: str) -> re.Match[str] | None:
+    """Return where an id stands at the end of a line."""
+    return re.search(rf"(?:^|\s)\^{re.escape(block_id)}[ \t]*$", text, re.MULTILINE)
 
 
 def without_blocks(text: str, blocks: Iterable[MarkedBlock]) -> str:

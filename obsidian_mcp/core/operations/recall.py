@@ -10,8 +10,8 @@ from obsidian_mcp.core.calendar.clock import local_time
 from obsidian_mcp.core.calendar.iso import DAY
 from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.note.validity import find_block
-from obsidian_mcp.core.search.current_first import speaks_of_past
 from obsidian_mcp.core.search.hits import Hit, Hits, Request, Snippet
+from obsidian_mcp.core.search.past import speaks_of_past
 from obsidian_mcp.core.search.snippets import first_lines
 from obsidian_mcp.core.text.fit import cut_text_within, take_fitting
 from obsidian_mcp.core.text.text import hidden_text_warnings, remove_hidden_text, to_printable

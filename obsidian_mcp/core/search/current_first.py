@@ -7,12 +7,10 @@ stay as they are.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from obsidian_mcp.core.calendar.iso import PERIOD
 from obsidian_mcp.core.note.validity import Mark, join_marks, without_blocks
 from obsidian_mcp.core.text.analysis import fold
 
@@ -25,23 +23,6 @@ from .term import Term
 
 MOST_READ = 500
 """Files whose texts are read for outdated blocks when these are to be left out."""
-
-_PAST = re.compile(
-    r"\b(?:before|previous(?:ly)?|former(?:ly)?|earlier|originally|used to|in the past|back then"
-    r"|at the time|as of|no longer|history"
-    r"|last (?:year|month|week|spring|summer|autumn|fall|winter)"
-    r"|früher|damals|vorher|zuvor|ehemals|bisher|ursprünglich|vorige[rsn]?)\b"
-)
-"""In folded text: compiling it without regard to case takes ten times as long."""
-_DATE = re.compile(rf"\b(?=19|20)(?:{PERIOD})\b")
-
-
-def speaks_of_past(query: str, today: str) -> bool:
-    """Return whether a question is about the past: it has a word that says so, or a date that has
-    passed on a day (`YYYY-MM-DD`)."""
-    if _PAST.search(fold(query)):
-        return True
-    return any(date < today[: len(date)] for date in _DATE.findall(query))
 
 
 @dataclass(frozen=True, slots=True)

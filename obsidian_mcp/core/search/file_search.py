@@ -23,12 +23,13 @@ from obsidian_mcp.core.text.page_order import continue_order, has_moved
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from . import sort
-from .current_first import Currency, speaks_of_past
+from .current_first import Currency
 from .file_table import FileTable
 from .found_files import FoundFiles
 from .groups import render_groups
 from .hits import Facet, Grouped, Hits, Request, request_filter
 from .lexicon import Lexicon
+from .past import speaks_of_past
 from .plan import SearchPlan, exact_plan
 from .rank import Ranked, WideQuestion, fuse, rank, rank_wide
 from .reading import PlanAlternative, read_groups

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.rows import WITH_INLINE_FIELDS, Rows
@@ -12,6 +13,7 @@ from obsidian_mcp.core.note.validity import (
     Mark,
     MarkedBlock,
     ValidityNames,
+    find_mark_of_id,
     find_marked_blocks,
     join_marks,
     link_targets,
@@ -22,6 +24,14 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 
 LONGEST_CHAIN = 50
 """Successors of successors that are followed: circles end there, too."""
+
+
+class Successor(NamedTuple):
+    """What a mark names: a file, or a block of it by its id."""
+
+    file: int
+    block_id: str
+    """Empty for the whole file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +53,13 @@ class OutdatedFiles:
     """Files with inline fields that may mark a part of them."""
     is_empty: bool
     """Whether nothing in the vault is marked."""
+    read_text: Callable[[VaultPath], str]
+    """Reads the text of a file with inline fields: a line may be superseded in steps, too."""
+
+    def read_with(self, read_text: Callable[[VaultPath], str]) -> OutdatedFiles:
+        """Return the same marks, with another way to read texts: that of one view of the rows ends
+        with it."""
+        return replace(self, read_text=read_text)
 
     def find_blocks(self, number: int, text: str) -> list[MarkedBlock]:
         """Return the outdated parts of a file's text, beside a mark on the whole file."""
@@ -53,28 +70,59 @@ class OutdatedFiles:
 
     def find_successors(self, number: int, mark: Mark) -> list[int]:
         """Return the files that a mark in a file names, as far as they can be seen."""
-        paths = [resolve(self.catalog, self.paths[number], link) for link in mark.successors]
-        numbers = [self.numbers.get(path) for path in paths if path is not None]
-        return [successor for successor in dict.fromkeys(numbers) if successor is not None]
+        return list(dict.fromkeys(successor.file for successor in self._follow(number, mark)))
 
     def find_later(self, number: int, mark: Mark) -> list[int]:
-        """Return every successor of a marked file, at once or in steps, the first ones first."""
-        later: list[int] = []
-        waiting = self.find_successors(number, mark)
-        while waiting and len(later) < LONGEST_CHAIN:
-            file = waiting.pop(0)
-            if file == number or file in later:
-                continue
-            later.append(file)
-            if (own := self.marks.get(file)) is not None:
-                waiting += self.find_successors(file, own)
-        return later
+        """Return every successor of a marked file, at once or in steps, the first ones first.
+
+        The mark may be that of a block, and so may those of its successors (`[[X#^id]]`).
+        """
+        return [file for file, _ in self._walk(number, mark)]
 
     def find_current(self, number: int, mark: Mark) -> list[int]:
         """Return what holds in the end in place of a marked file: the successors that are current,
         else the last one before a circle or an end."""
-        later = self.find_later(number, mark)
-        return [file for file in later if file not in self.marks] or later[-1:]
+        later = self._walk(number, mark)
+        return [file for file, is_current in later if is_current] or [
+            file for file, _ in later[-1:]
+        ]
+
+    def _walk(self, number: int, mark: Mark) -> list[tuple[int, bool]]:
+        """Return every later file, each once, with whether what is named of it is current."""
+        later: dict[int, bool] = {}
+        visited: set[Successor] = set()
+        waiting = self._follow(number, mark)
+        while waiting and len(visited) < LONGEST_CHAIN:
+            successor = waiting.pop(0)
+            is_itself = successor.file == number and not successor.block_id
+            if is_itself or successor in visited:
+                continue
+            visited.add(successor)
+            own = self.marks.get(successor.file) or self._find_mark_of_block(successor)
+            if successor.file != number:
+                later[successor.file] = own is None or later.get(successor.file, False)
+            if own is not None:
+                waiting += self._follow(successor.file, own)
+        return list(later.items())
+
+    def _follow(self, number: int, mark: Mark) -> list[Successor]:
+        """Return what a mark in a file names, as far as it can be seen."""
+        successors = []
+        for link in mark.successors:
+            path = resolve(self.catalog, self.paths[number], link)
+            file = None if path is None else self.numbers.get(path)
+            if file is not None:
+                _, _, block_id = link.partition("#^")
+                successors.append(Successor(file, block_id))
+        return list(dict.fromkeys(successors))
+
+    def _find_mark_of_block(self, successor: Successor) -> Mark | None:
+        """Return the mark of a block that a link leads to; None where it is current."""
+        file, block_id = successor
+        if not block_id or not (file in self.marking or file in self.marked_ids):
+            return None
+        text = self.read_text(self.paths[file])
+        return find_mark_of_id(text, self.find_blocks(file, text), block_id)
 
     def describe(self, number: int, mark: Mark) -> str:
         """Return a mark in words, with what holds in the end where the successor does not."""
@@ -129,7 +177,7 @@ def read_outdated(
     marking = _find_marking_files(rows, names)
     is_empty = not (marks or marked_ids or marking)
     return OutdatedFiles(
-        names, today, catalog, paths, numbers, marks, marked_ids, marking, is_empty
+        names, today, catalog, paths, numbers, marks, marked_ids, marking, is_empty, rows.text
     )
 
 

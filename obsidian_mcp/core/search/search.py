@@ -203,7 +203,8 @@ class Search:
 
     def read_outdated(self) -> OutdatedFiles:
         """Return what of the vault is outdated today."""
-        return self.ask_outdated(lambda _, outdated: outdated)
+        outdated = self.ask_outdated(lambda _, outdated: outdated)
+        return outdated.read_with(lambda path: self._indexer.query(lambda rows: rows.text(path)))
 
     def ask_outdated(self, question: Callable[[Rows, OutdatedFiles], T]) -> T:
         """Return the answer to a question about the rows, and what of them is outdated today."""

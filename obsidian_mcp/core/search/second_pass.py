@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -33,6 +34,13 @@ PASSAGE_CHARACTERS = 100
 """Length of a passage that may answer a question."""
 PASSAGE_WEIGHT = 0.7
 """Weight of the passage with the most words, beside the text."""
+ITEMS_PASSAGE_WEIGHT = 0.4
+"""The same of a passage that runs over several items of a list: these say different things."""
+WHOLE_PASSAGE_WEIGHT = 0.4
+"""How much more a passage within one block weighs that has all words of the query; one with half of
+them, by rarity, gets a quarter of it."""
+_starts_block = re.compile(r"\n[ \t\r]*(?:[-*+#>|\n]|[0-9]{1,9}[.)])").search
+_starts_item = re.compile(r"\n[ \t\r]*(?:[-*+#|]|[0-9]{1,9}[.)])").search
 NEARNESS_WEIGHT = 0.6
 """Weight of words that stand close to each other, beside the text."""
 READ_CHARACTERS = 20_000
@@ -93,6 +101,7 @@ class Scorer:
             for number, term, weight in weigh_terms(snapshot, plan.light)
         ]
         self._word_count = len({weighted.word for weighted in self._terms})
+        self._whole_weight = _weigh_words((0, word, rarity) for word, _, rarity in weighted)
         self._is_wide = plan.is_wide
         # what it gives that the words stand close to each other somewhere in a text
         self._nearness = self._score_best_passage if plan.is_wide else self._score_closeness
@@ -113,7 +122,7 @@ class Scorer:
             places = term.places(text, PLACES)
             starts += [(start, word, rarity) for start, _, _ in places]
             score += rarity * sum([weight for _, _, weight in places]) / (len(places) + saturation)
-        nearness = self._nearness(starts)
+        nearness = self._nearness(starts, text)
         for weight, field, has_items in self._weighted_fields(path, fields):
             folded = analysis.fold(field)
             if not folded or not any(word in folded for word in self._first_words):
@@ -122,7 +131,7 @@ class Scorer:
             for item in folded.split(ITEMS) if has_items else [folded]:
                 item_score, item_starts = self._score_field(item)
                 best = max(best, item_score)
-                nearness = max(nearness, self._nearness(item_starts))
+                nearness = max(nearness, self._nearness(item_starts, item))
             score += weight * best
         return score + nearness
 
@@ -162,17 +171,40 @@ class Scorer:
             return NOTHING_ELSE * score, starts
         return score * (LEAST_SHARE + (1 - LEAST_SHARE) * share), starts
 
-    def _score_best_passage(self, starts: Sequence[Start]) -> float:
+    def _score_best_passage(self, starts: Sequence[Start], text: str) -> float:
         """Return what the passage with the most words gives: one of several words may answer a
-        question."""
-        best, ordered, first = 0.0, sorted(starts), 0
+        question.
+
+        Where many notes share the words of a question, the one that has them all in one sentence
+        answers it. Two items of a list that have one word each are about two things.
+        """
+        ordered = sorted(starts)
+        anywhere = in_item = in_block = 0.0
+        first = first_of_item = first_of_block = 0
+        last = -math.inf
         for end, (at, _, _) in enumerate(ordered, 1):
             while ordered[first][0] < at - PASSAGE_CHARACTERS:
                 first += 1
-            best = max(best, _weigh_words(ordered[first:end]))
-        return PASSAGE_WEIGHT * best
+            if at - last <= PASSAGE_CHARACTERS and _starts_block(text, int(last), at + 1):
+                first_of_block = end - 1
+                if _starts_item(text, int(last), at + 1):
+                    first_of_item = end - 1
+            last = at
+            first_of_item = max(first_of_item, first)
+            first_of_block = max(first_of_block, first_of_item)
+            weight = _weigh_words(ordered[first:end])
+            anywhere = max(anywhere, weight)
+            if first_of_item > first:
+                weight = _weigh_words(ordered[first_of_item:end])
+            in_item = max(in_item, weight)
+            if first_of_block > first_of_item:
+                weight = _weigh_words(ordered[first_of_block:end])
+            in_block = max(in_block, weight)
+        share = min(1.0, in_block / self._whole_weight) if self._whole_weight else 0.0
+        passage = max(PASSAGE_WEIGHT * in_item, ITEMS_PASSAGE_WEIGHT * anywhere)
+        return passage + WHOLE_PASSAGE_WEIGHT * in_block * share
 
-    def _score_closeness(self, starts: Sequence[Start]) -> float:
+    def _score_closeness(self, starts: Sequence[Start], text: str) -> float:  # noqa: ARG002
         """Return what the place gives where all the words of a text are closest to each other: the
         more, the fewer other words stand between them."""
         present = {word for _, word, _ in starts}

@@ -22,10 +22,10 @@ from .weights import Weighted, rarity_of
 FEW_HITS = 3
 """Files that are listed where even the best says too little: the question may still mean one of
 them, and whoever asks is told so."""
-FEW_SHARE, NO_SHARE = 0.35, 0.15
+FEW_SHARE, NO_SHARE = 0.38, 0.18
 """Shares of what the whole question weighs, below which the best file says too little of it: only a
 few files are listed, or none."""
-ENOUGH_WORDS = 1.15
+ENOUGH_WORDS = 1.5
 """Score of the best file, in words that only one note has, from which on it is never too little: in
 a large vault one rare word says much, however long the question is."""
 

@@ -37,6 +37,49 @@ def first(hits: Hits) -> str | None:
     return hits.hits[0].path if hits.hits else None
 
 
+NOISE = {
+    f"Day {n}.md": f"- The order desk was busy.\n- Read how to choose a scanner.\n- Walk {n}.\n" for n in range(12)
+}
+NEAR = {
+    "Order form.md": "Rye & Sons print the order form.",
+    "Desk lamps.md": "The lamp of the desk is broken.",
+    "Library scanner.md": "The scanner of the library is slow.",
+}
+JAPANESE_NOISE = {
+    f"Day {n}.md": f"- 製粉所は忙しく、何も決まらなかった。\n- 業者の選び方を読んだ。\n- {n}\n" for n in range(12)
+}
+
+
+@pytest.mark.parametrize(
+    ("notes", "answer", "question"),
+    [
+        (
+            NOISE | NEAR,
+            "- Lunch.\n- Decided: Brandt makes the scanner of the order desk.\n",
+            "what is the scanner of the order desk",
+        ),
+        (
+            NOISE | NEAR,
+            "Lunch.\n\nThe scanner of the order desk is a Brandt.\n",
+            "which scanner does the order desk use",
+        ),
+        (
+            NOISE | NEAR,
+            "# Day\n\n> The order desk bought a scanner from Brandt.\n",
+            "what scanner did the order desk buy",
+        ),
+        (JAPANESE_NOISE, "- 昼食。\n- 製粉所の業者は渡辺です。\n- 散歩。\n", "製粉所の業者は何ですか"),
+        (JAPANESE_NOISE, "- 昼食。\n- 製粉所の業者は渡辺です。\n- 散歩。\n", "製粉所の業者は誰ですか"),
+    ],
+)
+def test_the_sentence_with_all_of_a_question_comes_before_items_and_names_with_parts_of_it(
+    notes: dict[str, str], answer: str, question: str
+) -> None:
+    """SEARCH-86: where many notes have the words, in items about different things"""
+    more = "\n- Compared prices of paper, without a result; then dinner with the neighbours.\n" * 6
+    assert first(hits_of(notes | {"Answer.md": answer + more} | FILLER, question)) == "Answer.md"
+
+
 def test_a_question_that_no_note_answers_gets_few_hits_and_says_what_to_search_for() -> None:
     """SEARCH-100"""
     more = {f"Walk {n}.md": f"Nora went for walk {n}." for n in range(5)}

@@ -249,7 +249,9 @@ def bounds_among(notes: Mapping[str, str], query: str) -> list[str]:
             table = FileTable(rows.file_paths, FileCache(rows.file_paths.count_files()))
             words = extend_vocabulary(Vocabulary(), rows.full_text)
             signals = Signals(
-                rows, vault.catalog, OutdatedFiles(DEFAULT_NAMES, "", vault.catalog, {}, {}, {}, {}, frozenset(), True)
+                rows,
+                vault.catalog,
+                OutdatedFiles(DEFAULT_NAMES, "", vault.catalog, {}, {}, {}, {}, frozenset(), True, rows.text),
             )
             snapshot = Snapshot(rows, table, words, vault.catalog, signals, vault.read, {}, {}, {}, [])
             return bounds(snapshot, parse(query))
