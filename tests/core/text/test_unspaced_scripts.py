@@ -38,6 +38,7 @@ def test_a_run_ends_where_another_kind_of_letters_begins() -> None:
 def test_a_word_with_spaces_is_a_run_by_itself() -> None:
     """SEARCH-54"""
     assert runs(("東", "京", "node", "js", "塔")) == [("東", "京"), ("node",), ("js",), ("塔",)]
+    assert runs(("東", "京", "x", "2", "塔")) == [("東", "京"), ("x",), ("2",), ("塔",)]
 
 
 def test_hiragana_between_words_loses_its_particles_and_a_single_letter_is_none() -> None:
