@@ -145,15 +145,6 @@ def test_a_table_is_chosen_by_heading_or_number() -> None:
         table.locate("text")
 
 
-def test_every_line_of_a_table_chooses_it_from_its_names_to_its_last_row() -> None:
-    """TABLE-6"""
-    body = "| a |\n| - |\n| 1 |\n\n| b |\n| - |\n| 2 |\n"
-    assert [table.locate(body, line=line).line for line in (1, 2, 3, 5, 6, 7)] == [1, 1, 1, 5, 5, 5]
-    for between in (4, 8):
-        with pytest.raises(AmbiguousName):
-            table.locate(body, line=between)
-
-
 @pytest.mark.parametrize(
     ("change", "arguments"),
     [
