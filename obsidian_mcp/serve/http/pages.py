@@ -59,6 +59,9 @@ class HomePage(Dialect):
         if self._mcp_address and request.method == "POST":  # a host that was given the site alone
             wrong_path = Refusal(Reason.NOT_FOUND, f"MCP is served at {self._mcp_address}.")
             return json_reply(wrong_path.body, Reason.NOT_FOUND.status, CORS)
+        is_person = "text/html" in request.headers.get("accept", "")
+        if refusal.reason is Reason.UNAUTHORIZED and is_person and request.method == "GET":
+            return Response(status_code=303, headers={"location": "/console"})
         body = f"<p>{escape(refusal.message)}</p>{_CONSOLE}"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 

@@ -184,6 +184,7 @@ def test_the_owner_signs_in_to_the_console_of_an_http_server_by_its_password(app
     with http_client(app, keys=("the-key-of-an-assistant",), oauth_password="correct horse battery") as client:
         for path in ("/", "/?key=the-key-of-an-assistant"):
             assert 'href="/console"' in client.get(path).text
+        assert client.get("/", headers={"accept": "text/html"}).headers["location"] == "/console"
         assert client.get("/console").headers["location"] == "/console/sign-in"
         form = client.get("/console/sign-in")
         assert "basic" not in form.text

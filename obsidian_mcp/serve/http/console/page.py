@@ -11,6 +11,8 @@ from typing import Final
 
 from starlette.responses import Response
 
+from obsidian_mcp.serve.http.page_headers import PRIVATE_PAGE
+
 from .markup import Markup, element, join
 from .part import ConsolePage, Part, Visit
 
@@ -26,21 +28,14 @@ ASSETS: Final = {
 _FOLDER: Final = Path(__file__).with_name("assets")
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self';"
-    " img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors {ancestors}"
+    " img-src data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 HEADERS: Final = {
-    "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
+    **PRIVATE_PAGE,
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
-    "content-security-policy": _POLICY.format(ancestors="'none'"),
+    "content-security-policy": _POLICY,
 }
-"""`no-referrer` would make browsers send `Origin: null` with the console's own forms."""
-
-
 SANDBOXED: Final = {
     **HEADERS,
     "x-frame-options": "SAMEORIGIN",

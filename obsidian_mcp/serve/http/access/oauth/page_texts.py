@@ -15,17 +15,11 @@ from urllib.parse import urlsplit
 
 from starlette.responses import Response
 
+from obsidian_mcp.serve.http.page_headers import PRIVATE_PAGE
+
 from .authorization_request import Errand
 from .redirects import destination, is_of_this_computer
 
-HEADERS: Final = {
-    "content-type": "text/html; charset=utf-8",
-    "cache-control": "no-store",
-    "referrer-policy": "same-origin",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-}
-"""`no-referrer` would make browsers send `Origin: null` with the page's own form."""
 _POLICY: Final = (
     "default-src 'none'; style-src 'nonce-{nonce}'; base-uri 'none'; frame-ancestors 'none'"
 )
@@ -165,7 +159,7 @@ def _page(title: str, body: str, status: int, headers: Mapping[str, str] | None 
     )
     policy = {"content-security-policy": _POLICY.format(nonce=nonce)}
     return Response(
-        text.encode("utf-8", "replace"), status, {**HEADERS, **policy, **(headers or {})}
+        text.encode("utf-8", "replace"), status, {**PRIVATE_PAGE, **policy, **(headers or {})}
     )
 
 

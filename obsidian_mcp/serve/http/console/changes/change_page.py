@@ -15,7 +15,7 @@ from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 
 from .file_card import NAME, write_file
 from .list_page import is_new
-from .wording import describe_steps, name_author, write_moment
+from .wording import describe_steps, name_author, write_moment, write_time
 
 FILES: Final = 20
 """Files on a page."""
@@ -170,7 +170,8 @@ def _write_section(visit: Visit, head: ChangeHead) -> Iterator[Markup]:
     link = visit.link(NAME, change=head.number)
     path_of = visit.vault.catalog.path_of
     yield element("h2", element("a", describe_steps(recorded.steps, path_of), href=link))
-    yield _write_facts(head)
+    facts = f"{write_time(head.time)} · change {head.number}"
+    yield element("p", facts, class_="meta")
     if head.undone_by is not None:
         yield element("p", "This was taken back.", class_="notice")
         return

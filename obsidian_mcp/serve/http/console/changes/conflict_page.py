@@ -17,7 +17,7 @@ from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 
 from .file_card import LINES_ALONE, NAME
-from .hunk_view import write_hunk
+from .hunk_view import take_hunks, write_hunk
 
 
 def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
@@ -97,11 +97,8 @@ def _write_difference(path: str, before: bytes | None, after: bytes | None) -> M
     hunks = review_file(path, *(Text.decode(data or b"").body for data in (before, after))).hunks
     if not hunks:
         return element("p", "Nothing of its text.")
-    room, written = LINES_ALONE, []
-    for hunk in hunks:
-        room -= len(hunk.lines)
-        written.append(write_hunk(hunk))
-        if room < 0:
-            written.append(element("p", "There is more than is shown here.", class_="quiet"))
-            break
+    fitting = take_hunks(hunks, LINES_ALONE)
+    written = [write_hunk(hunk) for hunk in fitting]
+    if len(fitting) < len(hunks):
+        written.append(element("p", "There is more than is shown here.", class_="quiet"))
     return join(*written)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from obsidian_mcp.core.operations.plan import FileChange
 from obsidian_mcp.core.review.file_review import FileReview, review_file
-from obsidian_mcp.core.review.hunk_review import ReviewedHunk
 from obsidian_mcp.core.text.text import Text, write_count
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import Visit
 
-from .hunk_view import write_hunk
+from .hunk_view import take_hunks, write_hunk
 
 NAME: Final = "changes"
 KINDS: Final = {"create": "New", "modify": "Changed", "move": "Moved", "delete": "Deleted"}
@@ -84,29 +82,20 @@ def _write_review(
         return element("p", "Its text does not change.", class_="quiet inside")
     has_parts = may_undo and file.before is not None and file.after is not None
     parts: list[Markup] = [*_write_properties(review), *_write_links(review)]
-    room, first = (LINES_ALONE if is_alone else MOST_LINES), visit.query.number("hunk", 1)
-    hunks: Sequence[ReviewedHunk] = review.hunks[first - 1 :] if is_alone else review.hunks
+    first = visit.query.number("hunk", 1) if is_alone else 1
+    hunks = take_hunks(review.hunks[first - 1 :], LINES_ALONE if is_alone else MOST_LINES)
     for hunk in hunks:
-        if room <= 0:
-            count = write_count(len(review.hunks) - hunk.number + 1, "more place")
-            address = visit.link(NAME, change=change, path=file.path, hunk=hunk.number)
-            parts.append(element("p", element("a", f"Show {count}", href=address), class_="inside"))
-            break
-        room -= len(hunk.lines)
         actions = []
         if has_parts and len(review.hunks) > 1:
             label = f"Undo this part: {hunk.number} of {file.path}"
-            actions = [
-                _button(
-                    visit,
-                    "Undo this part",
-                    label,
-                    change=change,
-                    path=file.path,
-                    hunk=hunk.number,
-                )
-            ]
+            part = {"change": change, "hunk": hunk.number}
+            actions = [_button(visit, "Undo this part", label, path=file.path, **part)]
         parts.append(write_hunk(hunk, *actions))
+    following = first + len(hunks)
+    if following <= len(review.hunks):
+        count = write_count(len(review.hunks) - following + 1, "more place")
+        address = visit.link(NAME, change=change, path=file.path, hunk=following)
+        parts.append(element("p", element("a", f"Show {count}", href=address), class_="inside"))
     return join(*parts)
 
 

@@ -3,16 +3,23 @@ tables, lines of code one below the other (UI-31)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from obsidian_mcp.core.review.hunk_review import ReviewedHunk, ReviewedLine
 from obsidian_mcp.core.review.words import Fate, WordRun
+from obsidian_mcp.core.text.fit import count_fitting
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 
 _SIGNS: Final = {"same": "", "changed": "~", "removed": "−", "added": "+"}
 _SAID: Final = {"same": "", "changed": "changed: ", "removed": "removed: ", "added": "added: "}
 _ELEMENTS: Final[dict[Fate, str]] = {"removed": "del", "added": "ins"}
+
+
+def take_hunks(hunks: Sequence[ReviewedHunk], lines: int) -> Sequence[ReviewedHunk]:
+    """Return the first hunks that together have at most so many lines, but at least one."""
+    sizes = (len(hunk.lines) for hunk in hunks)
+    return hunks[: count_fitting(sizes, lines, least=1)]
 
 
 def write_hunk(hunk: ReviewedHunk, *actions: Markup) -> Markup:

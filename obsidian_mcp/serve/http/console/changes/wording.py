@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from obsidian_mcp.core.calendar.clock import Calendar, to_local_time
 from obsidian_mcp.core.files.ports import ONE_SHOT, Author, Step
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.serve.http.console.part import CLIENT
@@ -25,23 +26,26 @@ def name_author(author: Author) -> str:
 
 
 def write_day(seconds: float) -> str:
-    """Return the day of a time on this computer: "Today", or with its date."""
-    day = datetime.fromtimestamp(seconds).astimezone()
-    today = datetime.now().astimezone().date()
+    """Return the day of a time on this computer with its date, and "Today" before it."""
+    day = _to_local_time(seconds)
+    today = Calendar().today
     date = f"{day:%A}, {day.day} {day:%B %Y}"
-    names = {today: "Today", today - timedelta(days=1): "Yesterday"}
-    name = names.get(day.date(), "")
-    return f"{name}, {date}" if name else date
+    names = {today: "Today, ", today - timedelta(days=1): "Yesterday, "}
+    return names.get(day.date(), "") + date
 
 
 def write_time(seconds: float) -> str:
     """Return the hour and minute of a time on this computer."""
-    return f"{datetime.fromtimestamp(seconds).astimezone():%H:%M}"
+    return f"{_to_local_time(seconds):%H:%M}"
 
 
 def write_moment(seconds: float) -> str:
     """Return the day and the time."""
     return f"{write_day(seconds)}, {write_time(seconds)}"
+
+
+def _to_local_time(seconds: float) -> datetime:
+    return to_local_time(int(seconds * 1_000_000))
 
 
 def describe_steps(steps: Sequence[Step], path_of: Callable[[str], str]) -> str:
