@@ -62,6 +62,15 @@ def test_what_still_says_the_old_thing_is_listed_and_stays(opened: Opened) -> No
     assert [text(app, path) for path in ("Links.md", "Runbook.md")] == [NOTES["Links.md"], NOTES["Runbook.md"]]
 
 
+def test_what_says_as_much_of_the_new_as_of_the_old_is_not_listed(opened: Opened) -> None:
+    """MEM-21"""
+    stored = "The orders are stored in {}, on the small server."
+    notes = {"Old.md": stored.format("MySQL"), "New.md": stored.format("Postgres")}
+    app = opened(notes | {"Both.md": stored.format("a database"), "Late.md": stored.format("MySQL")})
+
+    assert [line["path"] for line in supersede(app, "Old", "New")["still_said"]] == ["Late.md"]
+
+
 def test_a_block_is_superseded_by_a_field_before_its_id(opened: Opened) -> None:
     """MEM-20, MEM-21: also within one note, and below an id of its own line"""
     app = opened(NOTES | {"Other.md": "We said: parcels go by ship. [[Log#^m1]] [[Log#^m2]]\n"})
