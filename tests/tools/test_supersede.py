@@ -66,7 +66,8 @@ def test_what_says_as_much_of_the_new_as_of_the_old_is_not_listed(opened: Opened
     """MEM-21"""
     stored = "The orders are stored in {}, on the small server."
     notes = {"Old.md": stored.format("MySQL"), "New.md": stored.format("Postgres")}
-    app = opened(notes | {"Both.md": stored.format("a database"), "Late.md": stored.format("MySQL")})
+    others = {"Both.md": "a database", "Late.md": "MySQL", "Known.md": "Postgres"}  # each name as rare as the other
+    app = opened(notes | {path: stored.format(name) for path, name in others.items()})
 
     assert [line["path"] for line in supersede(app, "Old", "New")["still_said"]] == ["Late.md"]
 
