@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator
 
 from obsidian_mcp.core.text.text import to_printable
-from obsidian_mcp.errors import NoteExists, PermissionDenied, StaleEtag
+from obsidian_mcp.errors import NoteExists, PermissionDenied
 
 from .folder import VaultFolder, read_bytes
 from .place import (
@@ -105,11 +105,9 @@ class Disk(VaultFolder):
         """Raises: StaleEtag where the file at a place does not hold `expected`."""
         with self._open(place, disk, known) as (descriptor, size):
             if read_bytes(descriptor, size, len(expected) + 1) != expected:
-                raise StaleEtag(
-                    f"{to_printable(disk)!r} was changed by another program in this moment. "
-                    "Nothing was written; read it again and repeat the edit.",
-                    path=to_printable(disk),
-                )
+                from obsidian_mcp.core.files.name_errors import changed_meanwhile_error
+
+                raise changed_meanwhile_error(disk)
 
     def create(self, disk: str, data: bytes) -> None:
         with _translate_errors(disk, "creating", target=disk), self.place(disk, make=True) as place:

@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 BUDGET = 1_500
 """Characters that a session is told at its start."""
 PROMPT_BUDGET = 800
+"""Characters that a session is told beside a prompt."""
 SECONDS = 2.5
 """Longest that a hook looks into a vault: Codex waits 3 s."""
 FORGET_SECONDS = 7 * 86_400
 """After which what a session has been told is forgotten."""
-READ_BYTES = 65_536
-"""Of what a host sends; a prompt is at its beginning."""
+READ_BYTES = 2**20
+"""Of what a host sends; a longer prompt is cut off, and is no JSON then."""
 POINTER = (
     "The user's Obsidian vault keeps notes about this project: `obsidian-mcp recall TEXT` or "
     "obsidian_search finds them, what holds now first.\n"
@@ -74,7 +75,7 @@ def _read_input() -> Mapping[str, Any]:
     if sys.stdin is None or sys.stdin.isatty():
         return {}
     try:
-        sent = json.loads(sys.stdin.buffer.read(READ_BYTES * 16))
+        sent = json.loads(sys.stdin.buffer.read(READ_BYTES))
     except ValueError:
         return {}
     return sent if isinstance(sent, dict) else {}

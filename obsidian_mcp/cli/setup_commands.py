@@ -109,8 +109,8 @@ def uninstall(
 
 
 def _check_client(client: str, advice: str, further_clients: Sequence[str]) -> None:
-    """Raises: InvalidArguments for no client, or one that is neither known nor one of the
-    `others`."""
+    """Raises: InvalidArguments for no client, and for one that is neither known nor among
+    `further_clients`."""
     if not client:
         raise InvalidArguments(f"Name a client: {', '.join(CLIENTS)}; {advice}")
     if client not in (*CLIENTS, *further_clients):
@@ -185,8 +185,8 @@ def list_vaults(options: Options, *, limit: int | None = None, json: bool = Fals
 
 
 def _choose_vaults(options: Options, named: Sequence[str], system: System) -> list[Path]:
-    """Absolute folders. Raises: VaultNotFound, InvalidArguments when it cannot be told which vault
-    is meant."""
+    """Return the absolute folders of the vaults that are meant. Raises: VaultNotFound,
+    InvalidArguments where several are here and none is named."""
     settings = config.Config((*options.vaults, *named), system.environ)
     if settings.vaults:
         folders = [Path(folder).absolute() for folder in settings.vaults]
@@ -224,8 +224,8 @@ def _report(
     from obsidian_mcp.setup import probe
     from obsidian_mcp.setup.install_remarks import list_remarks
 
-    stands = not dry_run and change.action not in ("removed", "absent")
-    tried = change.start(system) if stands else None
+    is_installed = not dry_run and change.action not in ("removed", "absent")
+    tried = change.start(system) if is_installed else None
     problem = tried if isinstance(tried, str) else None
     step = "" if dry_run or change.action in ("unchanged", "absent") else _next_step(change, system)
     facts: dict[str, Any] = {
@@ -240,7 +240,7 @@ def _report(
     lines = [_describe(change, dry_run=dry_run)]
     lines += [] if was_here else [f"  note:   {change.client.title} {_NOT_HERE}"]
     lines += [f"  note:   {remark}" for remark in facts["remarks"]]
-    lines += [f"  starts: {' '.join(map(_quote, change.command))}"] if stands else []
+    lines += [f"  starts: {' '.join(map(_quote, change.command))}"] if is_installed else []
     lines += [f"  backup: {change.backup}"] if change.backup else []
     if isinstance(tried, probe.ProbeAnswer):
         lines.append(
@@ -320,15 +320,12 @@ def _list_clients(system: System, *, as_json: bool) -> int:
             {"client": client.id, "title": client.title, "present": is_present, "file": file}
         )
         rows[-1] |= {"servers": servers, "problem": problem}
-        state = (
-            "broken file"
-            if problem
-            else "set up"
-            if configured
-            else "here"
-            if is_present
-            else "not found"
-        )
+        if problem:
+            state = "broken file"
+        elif configured:
+            state = "set up"
+        else:
+            state = "here" if is_present else "not found"
         text += f"{client.id:<15} {state:<12} {file}\n"
         text += "".join(
             f"{'':<15} {server.name}: {' '.join(map(_quote, server.command))}\n"

@@ -77,12 +77,12 @@ def _slice(scope: Scope, items: list[Value], start: float, end: float | None = N
 
 
 def _sort(scope: Scope, items: list[Value]) -> Value:
-    scope.context.budget.charge_items(2 * len(items))
+    scope.context.budget.charge_items(2 * len(items))  # the new list, and a key for each item
     return sorted(items, key=lambda item: order_key(item, scope.context))
 
 
 def _drop_repeats(scope: Scope, items: list[Value]) -> Value:
-    scope.context.budget.charge_items(2 * len(items))
+    scope.context.budget.charge_items(2 * len(items))  # the new list, and a key for each item
     first: dict[Any, Value] = {}
     for item in items:
         first.setdefault((type_name(item), _unique_key(item, scope)), item)

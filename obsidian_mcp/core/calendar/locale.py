@@ -130,7 +130,12 @@ class Locale:
         return pattern if self.halves_keep_case else f"(?i:{pattern})"
 
     def hour_of(self, hour: int, minute: int, part: str) -> int:
-        """Return the hour of the day of an hour of at most twelve in a part of the day."""
+        """Return the hour of the day for an hour of a clock of twelve and a part of the day: 15 for
+        `3 pm`.
+
+        A part that is at neither of the two hours, as `noon` at 5, is in the afternoon if it ends
+        after noon.
+        """
         part = part.lower()
         if self.halves[0][1] == "AM":
             part = "pm" if part.startswith("p") else "am"

@@ -1,4 +1,5 @@
-"""The errors for names that several files have, or none any more (specs/names.md)."""
+"""The errors for names that several files have or none has any more, and for files that have
+changed meanwhile (specs/names.md)."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from obsidian_mcp.core.text.fit import name_first
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
-from obsidian_mcp.errors import AmbiguousName, NoteNotFound
+from obsidian_mcp.errors import AmbiguousName, NoteNotFound, StaleEtag
 
 from .spellings import normal_form
 
@@ -39,5 +40,15 @@ def file_gone(path: str) -> NoteNotFound:
     return NoteNotFound(
         f"There is no file {to_printable(path)!r} any more: another program has just moved or "
         "deleted it. Look where it is now, and try again.",
+        path=path,
+    )
+
+
+def changed_meanwhile_error(disk: str) -> StaleEtag:
+    """Return the error for a file that no longer holds what a change was made from."""
+    path = normal_form(disk)
+    return StaleEtag(
+        f"{path!r} was changed by another program in this moment. "
+        "Nothing was written; read it again and repeat the edit.",
         path=path,
     )

@@ -21,9 +21,11 @@ from .indexed_vault import WHOLE_PART, IndexedVault, Moment
 from .read_ahead import FileOrder, IndexColumn
 
 SCOPE = 2000
-"""Notes of a FROM up to which a field is read of these alone."""
+"""Up to this many notes, a query reads the fields of these notes alone. If it reads more, and most
+of the vault, a field is read for all notes at once."""
 SINGLE_KEYS = 32
-"""Keys of which the fields are read one by one; for more, those of all keys are read at once."""
+"""Up to this many keys, a query reads the fields of one key after the other; for further keys, the
+fields of all keys are read at once."""
 _AFTER_PROPERTIES = 1_000_000
 """Added to the place of an inline field, so that it comes after every property of its note."""
 
@@ -70,8 +72,8 @@ class IndexedNotes(IndexedVault):
                 if property_has(value):
                     numbers.update(files)
         paths = self.paths
-        some = {paths[number] for number in numbers if number in paths}
-        return sorted(path for path in some if is_page(path) and path not in self._unindexed)
+        tagged = {paths[number] for number in numbers if number in paths}
+        return sorted(path for path in tagged if is_page(path) and path not in self._unindexed)
 
     def field_keys(self) -> Collection[str]:
         return self._field_keys()
@@ -145,7 +147,10 @@ class IndexedNotes(IndexedVault):
     def _read_fields(
         self, key: str | None, files: Collection[int]
     ) -> Iterator[tuple[int, _Placed]]:
-        """Yield file number and field of some files; the properties of a file come first."""
+        """Yield file number and field of some files; the properties of a file come first.
+
+        Equal properties of several notes are one object: most values stand in many notes.
+        """
         known_fields = self._known_fields
         for number, place, name, text in self._rows.column("properties", "name, value", key, files):
             if (name, text) not in known_fields:

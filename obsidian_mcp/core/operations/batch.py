@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from obsidian_mcp.core.files.name_errors import changed_meanwhile_error
 from obsidian_mcp.core.vault.draft import DraftVault
 from obsidian_mcp.core.vault.operation import Operation, Remove
 from obsidian_mcp.core.vault.planned_change import PlannedChange
-from obsidian_mcp.core.vault.rewritten import changed_meanwhile
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteExists, NoteNotFound, StaleEtag
 
@@ -93,7 +93,7 @@ class CallSequence:
         if isinstance(operation, Remove) and operation.permanent:
             first_bytes = self._removed.setdefault(operation.disk, operation.before)
             if first_bytes != operation.before:
-                raise changed_meanwhile(operation.disk)
+                raise changed_meanwhile_error(operation.disk)
 
 
 def _number_errors(call: Call, number: int) -> Call:

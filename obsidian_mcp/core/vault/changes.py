@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from obsidian_mcp import logger
+from obsidian_mcp.core.files.name_errors import changed_meanwhile_error
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.files.policy import Policy
 from obsidian_mcp.core.files.ports import Changer, Files, Journal, Step, Undoing
@@ -30,7 +31,6 @@ from .moves import Moves
 from .operation import Create, MakeFolder, Move, Operation, Remove, RemoveFolder, Write
 from .permissions import Permissions
 from .planned_change import Planned, PlannedChange
-from .rewritten import changed_meanwhile
 from .take_back import take_back
 
 THROUGH_APP = 20
@@ -296,7 +296,7 @@ class Changes:
         if isinstance(operation, Remove):
             return self._removal_step(operation, limit)
         if self._files.read_file(operation.disk, limit) != operation.before:
-            raise changed_meanwhile(operation.disk)
+            raise changed_meanwhile_error(operation.disk)
         return Step("write", operation.disk, before=operation.before, after=operation.after)
 
     def _removal_step(self, removal: Remove, limit: int | None) -> Step:
@@ -313,7 +313,7 @@ class Changes:
                 raise
             return Step("remove", removal.disk)
         if removal.before is not None and removal.before != present:
-            raise changed_meanwhile(removal.disk)
+            raise changed_meanwhile_error(removal.disk)
         return Step("remove", removal.disk, before=present)
 
     def _changer(self, operations: Sequence[Operation]) -> Changer:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from obsidian_mcp.core.files.file_entry import FileContent
-from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.note import board, drawing
 from obsidian_mcp.core.text.diff import diff, merge, short_diff
 from obsidian_mcp.core.text.text import Text
@@ -84,16 +83,6 @@ def edit_content(
             "Read the note again and repeat the edit.",
         )
     return rewritten(before, merged, merged=True)
-
-
-def changed_meanwhile(disk: str) -> StaleEtag:
-    """Return the error for a file that no longer holds what a change was made from."""
-    path = normal_form(disk)
-    return StaleEtag(
-        f"{path!r} was changed by another program in this moment. "
-        "Nothing was written; read it again and repeat the edit.",
-        path=path,
-    )
 
 
 def stale_etag_error(now: FileContent, etag: str, advice: str) -> StaleEtag:

@@ -42,8 +42,9 @@ class LineSplitter:
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._held = bytearray()
-        """The beginning of the next line, and of one that is too long no more than shows that."""
+        """The beginning of the next line; of one that is too long, one byte more than the limit."""
         self._first = True
+        """No line has been returned yet: the next one may begin with a byte order mark."""
 
     def feed(self, data: bytes) -> list[bytes | None]:
         """Return the lines that `data` completes."""
@@ -192,8 +193,9 @@ class Writer:
         self._takes_turns = takes_turns(fd)
         self._broken = False
         self._ready = threading.Condition()
-        """For the two below, which the thread shares."""
+        """Guards the two below, which the thread shares."""
         self._queued = bytearray()
+        """Accepted, and not yet taken by the operating system."""
         self._closed = False
         self._thread: threading.Thread | None = None
         """Writes what would block; there is none before something does."""
@@ -292,8 +294,11 @@ def _take(fd: int, stream: TextIO | None, replacement: int) -> int:
 
 
 def takes_turns(fd: int) -> bool:
-    """Return whether the system says when reading and writing do not block: files cannot be waited
-    for, a terminal may block although it is ready, and Windows has only these."""
+    """Return whether the system can say when reading or writing will not block.
+
+    It can for pipes and sockets. A file is always ready, a terminal may block although it is ready,
+    and Windows cannot wait for a pipe.
+    """
     if sys.platform == "win32":
         return False
     mode = os.fstat(fd).st_mode
