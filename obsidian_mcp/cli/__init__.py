@@ -1,7 +1,7 @@
 """The command line: every tool as a command for people, and what only a terminal needs.
 
-- `main`, `grammar`, `command_table`, `subcommand`, `options`, `slips`, `typed_names`, `help`: words
-  into a command and its values. `commands.json` has what the tools do not say, such as examples and
+- `main`, `grammar`, `command_table`, `options`, `slips`, `typed_names`, `help`: words into a
+  command and its values. `commands.json` has what the tools do not say, such as examples and
   short options.
 - `tool_commands`: the commands of tools. `…_command` and `…_commands`: all others.
 - `answers`, `cells`, `list_output`, `query_output`, `render`: answers as text. `stdout`, `pager`,

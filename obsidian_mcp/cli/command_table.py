@@ -6,8 +6,7 @@ from functools import cache
 
 from obsidian_mcp import TYPE_CHECKING
 
-from .grammar import read_table
-from .subcommand import CommandArgument, Subcommand
+from .grammar import CommandArgument, Subcommand, read_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -15,9 +15,9 @@ from obsidian_mcp.errors import AppError
 
 from . import grammar
 from .command_table import command_names, find_command, get_command, group_titles
+from .grammar import CommandArgument, Subcommand
 from .options import Options
 from .stdout import write
-from .subcommand import CommandArgument, Subcommand
 
 VARIABLE: Final = "_OBSIDIAN_MCP_COMPLETE"
 """Set by the scripts: for which shell to complete what COMP_WORDS and COMP_CWORD hold."""

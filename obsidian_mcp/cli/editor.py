@@ -19,9 +19,9 @@ from obsidian_mcp import TYPE_CHECKING, computer
 from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import AppError, InvalidArguments
 
+from .grammar import Subcommand
 from .options import Options
 from .stdout import write
-from .subcommand import Subcommand
 from .tool_commands import call_tool, open_whole
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from .command_table import command_names, get_command, group_titles
-from .subcommand import CommandArgument, Subcommand
+from .grammar import CommandArgument, Subcommand
 
 WIDEST = 100
 """Columns of the help, however wide the terminal."""

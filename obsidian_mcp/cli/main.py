@@ -14,8 +14,8 @@ from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.errors import AppError, InternalError, InvalidArguments
 
 from . import grammar
+from .grammar import HELP, Subcommand
 from .options import INTERRUPTED, Options
-from .subcommand import HELP, Subcommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -18,11 +18,11 @@ from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.text.call import Client, call_with, set_call
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 
+from .grammar import Subcommand
 from .list_output import LISTS, PATHS, TABLE, cut_rows, render_rows, rows_of
 from .options import Options
 from .progress_bar import show_progress
 from .stdout import write, write_bytes, write_json
-from .subcommand import Subcommand
 
 if TYPE_CHECKING:
     from obsidian_mcp.app import App

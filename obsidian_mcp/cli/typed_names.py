@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from .subcommand import Subcommand
+from .grammar import Subcommand
 
 _REQUIRED: Final = re.compile(r"Missing required argument: (\w+)")
 _ARGUMENT: Final = re.compile(r"Argument '(\w+)'")

@@ -11,9 +11,9 @@ from obsidian_mcp.core.text.fit import name_first
 
 from .answers import FILES_NAMED, command_of
 from .cells import mask_controls
+from .grammar import Subcommand
 from .options import Options
 from .stdout import ask, has_watcher, write
-from .subcommand import Subcommand
 from .tool_commands import call_tool, open_whole
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import pytest
 from obsidian_mcp.cli import grammar, main
 from obsidian_mcp.cli.command_table import command_names, find_command, get_command
 from obsidian_mcp.cli.completion import completions
-from obsidian_mcp.cli.subcommand import CommandArgument, Subcommand
+from obsidian_mcp.cli.grammar import CommandArgument, Subcommand
 from obsidian_mcp.tools.registry import TOOLS
 from tests import forked
 from tests.system import can
