@@ -73,12 +73,16 @@ class IndexWorkers:
         self._pool_files = pool_files
         self._pool: WorkerPool | None = None
         self._is_tidy = not niceness
-        """Whether nothing was stored in batches since the segments of the full-text index were
-        merged."""
+        """Whether nothing was stored since the segments of the full-text index were merged."""
+        self._has_journal = False
+        """Whether much was written since the journal was emptied."""
+        self._has_built = False
+        """Whether a first build has left segments of which none was merged."""
         self._pause: float | None = None
         """Seconds until `look` is called again."""
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
         self._worker = Worker("indexer", self._work, reported)
+        indexer.stored.add(self._note_stored)
 
     def start(self) -> None:
         """Start the thread, and store the pending files in it from now on."""
@@ -97,6 +101,12 @@ class IndexWorkers:
         """End the thread after the batch that is being stored, or after STOP_SECONDS."""
         if self._worker.stop(STOP_SECONDS):
             self._end_pool()
+
+    def _note_stored(self, _: None) -> None:
+        """See to it that the index is tidied after files were stored, by whomever."""
+        if self._is_tidy:
+            self._is_tidy = False
+            self._worker.wake()
 
     def _work(self, is_woken: bool) -> float | None:
         if not is_woken and not self._is_tidy:
@@ -139,17 +149,23 @@ class IndexWorkers:
         self._end_pool()
         self._is_tidy = True
         with suppress(Busy, Replaced):  # another process writes, and may merge as well
-            while self._indexer.index.merge():
+            while self._indexer.index.merge(is_whole=self._has_built):
+                self._has_journal = True
                 if self._worker.is_woken:
                     self._is_tidy = False
                     return
+            self._has_built = False
+            if self._has_journal:
+                self._has_journal = False
+                self._indexer.index.database.truncate_journal()
 
     def _store_pending(self) -> None:
         """If the indexer has many files, store all of them batch by batch, in processes if there
         are very many."""
         if not self._indexer.is_behind:
             return
-        self._is_tidy = False
+        self._has_journal = True
+        self._has_built |= self._indexer.is_first_build
         from concurrent.futures import FIRST_COMPLETED, wait
 
         running: dict[Future[list[FileEntry]], IndexBatch] = {}

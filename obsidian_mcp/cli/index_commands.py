@@ -98,6 +98,9 @@ def update(
         with show_progress():
             indexer.complete()
             indexer.pdfs.complete()
+        is_built = total * 2 > indexer.index.status().files
+        while indexer.index.merge(is_whole=is_built):
+            pass
         indexer.index.database.truncate_journal()
         unread = len(indexer.pdfs.unread())
         facts = {

@@ -24,6 +24,7 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.index_workers import NICENESS, IndexWorkers
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.files.ports import Change
 from obsidian_mcp.core.index import pending_files, search_document
 from obsidian_mcp.core.index.database import Replaced
 from obsidian_mcp.core.index.facts import BODY_LIMIT
@@ -341,3 +342,22 @@ def test_workers_end_with_a_server_that_is_killed_and_let_go_of_its_pipes(vault:
         assert server.stdout.read() == b""  # nobody else holds its end
     _, alive = psutil.wait_procs(children, WITHIN)
     assert alive == []
+
+
+def test_what_single_changes_leave_is_merged_in_the_background(
+    vault: Vault, start: Callable[..., IndexWorkers], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INDEX-45"""
+    monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
+    start(NICENESS)
+    with limit_call(WITHIN):
+        vault.indexer.complete()
+    changes = 3 * search_document.FEW_SEGMENTS
+    for n in range(changes):
+        (vault.root / f"{n}.md").write_text(f"heron {n}\n", encoding="utf-8")
+        entries = {entry.path: entry for entry in Catalog(vault.disk.scan())}
+        vault.indexer.note([Change(VaultPath(f"{n}.md"))], entries.get)
+        assert vault.indexer.freshen().pending == 0
+
+    eventually(lambda: segments(vault.index) <= search_document.FEW_SEGMENTS)
+    assert found(vault.index, "heron") == changes

@@ -247,14 +247,18 @@ class Index:
             self._latest_compressor = Compressor(dictionary)
         return self._latest_compressor
 
-    def merge(self) -> bool:
-        """Take a short step towards a full-text index of one segment; return whether more are to
-        follow (INDEX-45)."""
-        with self.database.write_transaction() as connection:
-            is_merging = search_document.merge(connection)
-        if not is_merging:
-            self.database.truncate_journal()
-        return is_merging
+    def merge(self, *, is_whole: bool = False, patience: float = PATIENCE) -> bool:
+        """Take a short step of merging segments of the full-text index; return whether more are
+        to follow (INDEX-45).
+
+        `is_whole`: into one, as after a build. Other writers are waited for up to `patience`
+        seconds.
+        """
+        with self.database.read_transaction() as connection:
+            if search_document.count_segments(connection) <= search_document.FEW_SEGMENTS:
+                return False
+        with self.database.write_transaction(patience) as connection:
+            return search_document.merge(connection, is_whole=is_whole)
 
     def shrink(self) -> None:
         """Merge the full-text index whole, and give unused pages back (INDEX-54).

@@ -53,6 +53,8 @@ class Indexer(PendingFiles):
         super().__init__(index, entries, read, stat)
         self.scan = PendingScan(self)
         self._text_cache = TextCache()
+        self._has_stored = False
+        self.stored.add(self._note_stored)
         self.resting: Observers[None] = Observers()
         """Told when nobody has asked for a while: they give back what they keep in memory."""
         self.is_at_rest = False
@@ -67,7 +69,14 @@ class Indexer(PendingFiles):
         for background in (self.pdfs.background, self.background):
             if background is not None:
                 background.stop()
+        if self._has_stored and (self.background is None or self.is_patient):
+            with contextlib.suppress(Busy, Replaced):
+                # a step for each command that stores something: nobody else does it
+                self.index.merge(patience=WRITE_WAIT_SECONDS)
         self.index.close()
+
+    def _note_stored(self, _: None) -> None:
+        self._has_stored = True
 
     @property
     def is_first_build(self) -> bool:

@@ -65,13 +65,20 @@ def read_pieces(
 def replace_pieces(
     connection: Connection, stale: Iterable[int], pieces: Mapping[int, CompressedPiece]
 ) -> None:
-    """Delete the pieces of some files, and store those of others."""
+    """Delete the pieces of some files, and store those of others.
+
+    Rows that stay are written over: SQLite puts one of the same length where it was (INDEX-53).
+    """
+    rows = [row for file, piece in pieces.items() for row in _split_piece(file, piece)]
+    last_rows = {row[0] // _MOST_ROWS: row[0] for row in rows}
     connection.executemany(
         "DELETE FROM notes WHERE id BETWEEN ? AND ?",
-        ((file * _MOST_ROWS, (file + 1) * _MOST_ROWS - 1) for file in stale),
+        (
+            (last_rows.get(file, file * _MOST_ROWS - 1) + 1, (file + 1) * _MOST_ROWS - 1)
+            for file in stale
+        ),
     )
-    rows = (row for file, piece in pieces.items() for row in _split_piece(file, piece))
-    connection.executemany("INSERT INTO notes VALUES (?, ?, ?, ?)", rows)
+    connection.executemany("REPLACE INTO notes VALUES (?, ?, ?, ?)", rows)
 
 
 def replace_flags(connection: Connection, stale: Iterable[int], flags: Mapping[int, int]) -> None:

@@ -111,6 +111,18 @@ def compose(
 
 # The vocabulary, and SQLite's full-text index over its words
 
+FEW_SEGMENTS = 8
+"""A search looks up its words in each segment. A batch of a build adds one, and every change."""
+MANY_SEGMENTS = 24
+"""More of them are merged into one, as after a build that was ended."""
+LIKE_SEGMENTS = 8
+"""So many of about the same size are merged into one: a change is written once more for every time
+that the index is eight times as large as what changes."""
+MOST_SEGMENTS = 1_999
+"""The most that SQLite can count."""
+MERGED_PAGES = 64
+"""Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
+
 _FIELDS = ", ".join(FIELDS)
 
 SCHEMA = (
@@ -120,17 +132,14 @@ SCHEMA = (
     # `analysis.spread` prepares the texts, so that SQLite's tokenizer has nothing to decide beyond
     # ASCII.
     f"CREATE VIRTUAL TABLE search USING fts5({_FIELDS}, content='', tokenize='ascii')",
-    # fewer merges: half the time of a build
-    "INSERT INTO search (search, rank) VALUES ('automerge', 16)",
+    # Nothing is merged while files are stored: a change would write megabytes now and then, and a
+    # build would take twice as long. `merge` does it when nothing else is to be done.
+    "INSERT INTO search (search, rank) VALUES ('automerge', 0)",
+    f"INSERT INTO search (search, rank) VALUES ('crisismerge', {MOST_SEGMENTS})",
+    f"INSERT INTO search (search, rank) VALUES ('usermerge', {LIKE_SEGMENTS})",
 )
 """Every row depends on the bytes and the path of its file alone; `words` may hold more than the
 files do."""
-
-FEW_SEGMENTS = 8
-"""A search looks up its words in each segment. A build leaves 10 to 22, and every change adds
-one."""
-MERGED_PAGES = 64
-"""Pages that one step of merging writes: 5 ms with 10 000 notes, up to 30 with 50 000."""
 
 _PUT = f"INSERT INTO search (rowid, {_FIELDS}) VALUES ({', '.join('?' * (len(FIELDS) + 1))})"
 _DROP = (
@@ -178,14 +187,23 @@ def write(
     )
 
 
-def merge(connection: Connection) -> bool:
-    """Go on merging the segments of the full-text index into one; return False once there are
-    few."""
+def count_segments(connection: Connection) -> int:
+    """Return in how many segments a search looks up its words."""
     (segments,) = connection.execute("SELECT count(DISTINCT segid) FROM search_idx").fetchone()
+    return int(segments)
+
+
+def merge(connection: Connection, *, is_whole: bool) -> bool:
+    """Take a step of merging segments of the full-text index; return False where none is due.
+
+    With `is_whole` all are merged into one, also those that are much larger than the others.
+    """
+    segments = count_segments(connection)
     if segments <= FEW_SEGMENTS:
         return False
     before = connection.total_changes
-    connection.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (-MERGED_PAGES,))
+    pages = -MERGED_PAGES if is_whole or segments > MANY_SEGMENTS else MERGED_PAGES
+    connection.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (pages,))
     return connection.total_changes - before > 1  # the statement itself counts as one
 
 

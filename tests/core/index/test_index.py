@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.graph.graph import Graph
-from obsidian_mcp.core.index import extract
+from obsidian_mcp.core.index import extract, search_document
 from obsidian_mcp.core.index.facts import UNSTORABLE, AliasFact, Facts, HeadingFact
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import FileNumbers
@@ -229,20 +229,53 @@ def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) ->
         assert status.rows["links"] == status.rows["tags"] == 1
 
 
-def test_a_changed_paragraph_writes_little(tmp_path: Path) -> None:
-    """INDEX-53"""
-    vocabulary = words()
-    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
-    texts = {f"{n}.md": note(n, 150, vocabulary, weights) for n in range(150)}
+def test_a_changed_paragraph_writes_little_and_no_change_writes_much(tmp_path: Path) -> None:
+    """INDEX-45, INDEX-53: what the changes leave in the full-text index is merged apart from them."""
+    texts = make_notes(150)
     place = tmp_path / "v.db"
     with MemoryVault(texts, place) as vault:
         vault.indexer.complete()
         sizes = []
-        for name in list(texts)[:20]:
+        for name in list(texts)[:60]:
             vault.index.database.truncate_journal()
             before, after = texts[name][:2_000], texts[name][2_000:]
             vault.write(name, f"{before} changed {after}")
             vault.look()
             vault.indexer.complete()
             sizes.append(place.with_name("v.db-wal").stat().st_size)
-    assert median(sizes) <= 100_000
+        assert median(sizes) <= 100_000
+        assert max(sizes) <= 200_000
+
+        written, steps = [0], 0
+        while vault.index.merge():
+            written.append(place.with_name("v.db-wal").stat().st_size)
+            vault.index.database.truncate_journal()
+            steps += 1
+        with vault.index.database.read_transaction() as connection:
+            assert search_document.count_segments(connection) <= search_document.FEW_SEGMENTS
+        assert steps > 0
+        assert max(written) <= 2_000_000
+        assert vault.indexer.query(lambda rows: rows.full_text.count('"changed"')) == 60
+
+
+def make_notes(count: int) -> dict[str, str]:
+    vocabulary = words()
+    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
+    return {f"{n}.md": note(n, count, vocabulary, weights) for n in range(count)}
+
+
+def test_processes_that_store_a_change_each_leave_few_segments(tmp_path: Path) -> None:
+    """INDEX-45: a command has no background that merges."""
+    place = tmp_path / "v.db"
+    texts = make_notes(30)
+    with MemoryVault(texts, place) as vault:
+        vault.indexer.complete()
+    most = 0
+    for n in range(40):
+        texts["0.md"] = "changed " * (n + 1)
+        with MemoryVault(texts, place) as vault:
+            vault.indexer.complete()
+            with vault.index.database.read_transaction() as connection:
+                most = max(most, search_document.count_segments(connection))
+            vault.indexer.close()
+    assert search_document.FEW_SEGMENTS < most <= 2 * search_document.FEW_SEGMENTS
