@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from .columns import IN_LIST
 from .compression import CompressedPiece
@@ -29,20 +29,10 @@ SCHEMA = (
 )
 
 
-class StoredPiece(NamedTuple):
-    """The piece of a file, put together from its rows."""
-
-    file: int
-    dictionary: int
-    head: int
-    """Bytes of its head, decompressed."""
-    content: bytes
-
-
 def read_pieces(
     connection: Connection, files: Collection[int] | None = None
-) -> Iterator[StoredPiece]:
-    """Yield the pieces of some files in their order, or of all."""
+) -> Iterator[tuple[int, CompressedPiece]]:
+    """Yield some files in their order, or all, each with its piece put together from its rows."""
     sql, values = "SELECT id, dictionary, head, content FROM notes ORDER BY id", list[str]()
     if files is not None:
         sql = (
@@ -56,10 +46,10 @@ def read_pieces(
             content += part
             continue
         if dictionary is not None:
-            yield StoredPiece(number // _MOST_ROWS, dictionary, head, content)
+            yield number // _MOST_ROWS, CompressedPiece(dictionary, head, content)
         number, dictionary, head, content = row_number, row_dictionary, row_head, part
     if dictionary is not None:
-        yield StoredPiece(number // _MOST_ROWS, dictionary, head, content)
+        yield number // _MOST_ROWS, CompressedPiece(dictionary, head, content)
 
 
 def replace_pieces(

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 from . import search_document
 from .columns import to_stored_path
-from .compression import Decompressor
+from .compression import CompressedPiece, Decompressor
 from .database import Connection
 from .facts import HeadingFact
-from .piece_rows import StoredPiece, find_flagged, read_last_file, read_pieces
+from .piece_rows import find_flagged, read_last_file, read_pieces
 from .stored_note import NoteHead
 from .text_cache import CachedTexts, PlainText
 
@@ -78,8 +78,8 @@ class Texts:
 
     def read_all(self) -> Iterator[SearchedText]:
         """Yield the texts of all files, in no order."""
-        for piece in read_pieces(self._connection):
-            yield _to_searched(piece.file, self._decompress(piece))
+        for file, piece in read_pieces(self._connection):
+            yield _to_searched(file, self._decompress(piece))
 
     def read_searched(self, files: AbstractSet[int]) -> Iterator[SearchedText]:
         """Yield the texts of some files, in no order, and keep them for the next search."""
@@ -92,11 +92,11 @@ class Texts:
             return
         # of more, a pass over all rows is quicker
         is_part = len(missing) * 4 <= read_last_file(self._connection) * 3
-        for piece in read_pieces(self._connection, missing if is_part else None):
-            if piece.file in missing:
+        for file, piece in read_pieces(self._connection, missing if is_part else None):
+            if file in missing:
                 text = self._decompress(piece)
-                self.cached.add(piece.file, text)
-                yield _to_searched(piece.file, text)
+                self.cached.add(file, text)
+                yield _to_searched(file, text)
 
     def read_newest_first(self) -> Iterator[tuple[int, str]]:
         """Yield file number and text of every file, the one changed last first."""
@@ -164,8 +164,8 @@ class Texts:
         if not missing:
             return list(heads.items())
         decompress = self.decompressor.decompress
-        for file, dictionary, head, content in read_pieces(self._connection, missing):
-            heads[file] = NoteHead(decompress(dictionary, content, head))
+        for file, piece in read_pieces(self._connection, missing):
+            heads[file] = NoteHead(decompress(piece.dictionary, piece.content, piece.head))
         return sorted(heads.items(), key=itemgetter(0))
 
     def read_list_items(self, path: str) -> tuple[int, NoteHead, str] | None:
@@ -195,12 +195,12 @@ class Texts:
                 yield file, text
         if not missing:
             return
-        for piece in read_pieces(self._connection, missing):
+        for file, piece in read_pieces(self._connection, missing):
             text = self._decompress(piece)
-            self.cached.add_recent(piece.file, text)
-            yield piece.file, text
+            self.cached.add_recent(file, text)
+            yield file, text
 
-    def _decompress(self, piece: StoredPiece) -> PlainText:
+    def _decompress(self, piece: CompressedPiece) -> PlainText:
         data = self.decompressor.decompress(piece.dictionary, piece.content)
         return PlainText(data, piece.head)
 
