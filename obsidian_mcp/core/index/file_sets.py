@@ -66,6 +66,12 @@ class FileSets(NamedTuple):
         for value, files in self.connection.execute(sql, (key,)):
             yield json.loads(value), json.loads(f"[{files}]")
 
+    def read_values(self, key: str) -> list[Any]:
+        """Return the different values of a property, perhaps some that no file has any more."""
+        source = INTERNED["properties"].names
+        sql = f"SELECT DISTINCT value FROM {source} WHERE key = ?"
+        return [json.loads(value) for (value,) in self.connection.execute(sql, (key,))]
+
     def group_by_tag(self) -> Iterator[tuple[str, list[int]]]:
         """Yield every different tag as it is written, and the file of each of its occurrences."""
         sql = (
