@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,9 +64,9 @@ def browser() -> Iterator[Browser]:
         yield running
 
 
-@pytest.fixture(scope="package")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedConsole]:
-    root = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("console") / "basic"))
+@contextmanager
+def serve_console(root: Path) -> Iterator[ServedConsole]:
+    """A console of the vault in a folder, served by a thread."""
     app = app_on(root)
     starlette, sessions = compose.console_alone(app, console_parts())
     (listening,) = sockets = listener.listen("127.0.0.1", [0])
@@ -76,6 +77,13 @@ def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedConsole]
     server.should_exit = True
     thread.join(20)
     app.vaults.close()
+
+
+@pytest.fixture(scope="package")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedConsole]:
+    root = Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("console") / "basic"))
+    with serve_console(root) as served:
+        yield served
 
 
 def foreign(address: str, own: str) -> list[str]:

@@ -140,7 +140,7 @@ class PrivacyPart(Part):
         ]
         text = element(
             "div",
-            element("h3", link),
+            element("h2", link),
             element("p", _describe_sight(sight, rules.apps), class_="meta"),
             class_="grow",
         )
