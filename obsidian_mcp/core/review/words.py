@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from obsidian_mcp.core.text.line_matcher import LineMatcher
 
@@ -17,7 +18,8 @@ _WORDS: Final = re.compile(r"\w+|\s+|[^\w\s]")
 Fate = Literal["same", "removed", "added"]
 
 
-class WordRun(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class WordRun:
     """Words one behind the other with one fate."""
 
     fate: Fate

@@ -12,7 +12,7 @@ from obsidian_mcp.core.review.file_review import review_file
 from obsidian_mcp.core.review.hunk_review import ReviewedHunk, ReviewedLine, review_text
 from obsidian_mcp.core.review.link_review import LinkChange, compare_links
 from obsidian_mcp.core.review.property_review import PropertyChange, compare_properties
-from obsidian_mcp.core.review.words import compare_words, join_after, join_before
+from obsidian_mcp.core.review.words import WordRun, compare_words, join_after, join_before
 from obsidian_mcp.core.text.hunks import ChangedText
 from obsidian_mcp.core.text.text import split_lines
 from tests.examples import examples
@@ -23,10 +23,10 @@ PIECES = st.sampled_from((*TABLE, *BLOCKS, "a\r\n", "caf\xe9 \udce9\n", "end", "
 TEXTS = st.lists(PIECES, max_size=25).map("".join)
 
 
-def marked(runs: Iterable[tuple[str, str]]) -> str:
+def marked(runs: Iterable[WordRun]) -> str:
     """Words with what is removed in [-…-] and what is added in {+…+}."""
     signs = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
-    return "".join(signs[fate].format(text) for fate, text in runs)
+    return "".join(signs[run.fate].format(run.text) for run in runs)
 
 
 def only_hunk(before: str, after: str, *, is_note: bool = True) -> list[ReviewedLine]:
