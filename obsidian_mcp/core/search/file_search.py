@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
+from operator import attrgetter
 from typing import NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
@@ -55,6 +56,8 @@ ENOUGH_FILES, ENOUGH_FILES_OF_LONG_QUERY = 3, 500
 NEAR_FILES = 10
 """Files that are found by meaning."""
 NO_FILES: AbstractSet[int] = frozenset()
+_PATH_OF = attrgetter("path")
+"""Of an item."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
 
 
@@ -183,12 +186,12 @@ class FileSearch:
         if request.note is not None or self._by is not None:
             return files, request
         is_part = request.ranks and not plan.is_wide and len(files.items) < files.total
-        if request.offset and is_part and has_moved(files.items, _path_of):
+        if request.offset and is_part and has_moved(files.items, _PATH_OF):
             # What the pages before have given may be anywhere now.
             count = len(result.files)
             result.ranked = rank(snapshot, plan, result.files, request.query, count)
             files = self._order(snapshot, result, textless)
-        items, start = continue_order(files.items, request.offset, _path_of)
+        items, start = continue_order(files.items, request.offset, _PATH_OF)
         return files._replace(items=items), request._replace(offset=start)
 
     def _put_current_first(self, snapshot: Snapshot, result: _SearchProgress) -> None:
@@ -395,7 +398,3 @@ class FileSearch:
         plan = SearchPlan((), exact=() if self._query is None else (self._query,))
         note = BY_APP if request.match == "smart" else None
         return FoundFiles(snapshot, items, len(items), order, plan, {}, note=note)
-
-
-def _path_of(item: Item) -> VaultPath:
-    return item.path

@@ -6,7 +6,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.serve.dispatch import Peer
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 
-class SdkServer(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class SdkServer:
+    """A server of the SDK, with what has to be called beside it."""
+
     server: Server[Any]
     on_shutdown: Callable[[], None] | None = None
     """Called when the calls in flight have finished, to end subscriptions."""
