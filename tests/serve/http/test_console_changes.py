@@ -106,6 +106,8 @@ def test_one_hunk_is_taken_back_and_brought_again(app: App, vault: Path, browser
     assert "A part of change 1 was taken back." in browser.text
     browser.press("Bring it back")
     assert (vault / "Plan.md").read_text(encoding="utf-8") == two_hunks()
+    assert "change=1&" in browser.address
+    assert "What was taken back is there again." in browser.text
 
 
 def test_a_whole_change_and_one_file_of_it_are_taken_back(app: App, vault: Path, browser: ConsoleBrowser) -> None:
@@ -153,7 +155,20 @@ def test_what_cannot_be_merged_is_said_and_changes_nothing(app: App, vault: Path
 
     assert browser.status == 409
     assert "cannot be merged" in browser.text
+    assert "Put the old text back" in browser.buttons
+    assert not [button for button in browser.buttons if "both" in button]
     assert (vault / "Plan.md").read_text(encoding="utf-8") == mine
+
+
+def test_a_file_that_was_moved_since_is_named_with_its_place(app: App, vault: Path, browser: ConsoleBrowser) -> None:
+    """UI-37: there are no two sides of it"""
+    change(app, "create_note", name="New", content="x\n")
+    change(app, "move_note", name="New", to="Newer")
+    browser.go("changes?change=1").press("Undo this change")
+
+    assert browser.status == 409
+    assert "'Newer.md'" in browser.text
+    assert (vault / "Newer.md").exists()
 
 
 def test_a_conversation_is_one_review_and_is_taken_back_as_one(app: App, vault: Path, browser: ConsoleBrowser) -> None:

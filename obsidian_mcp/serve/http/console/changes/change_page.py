@@ -75,15 +75,19 @@ def review_page(visit: Visit, title: str, heads: Sequence[ChangeHead]) -> Consol
 def write_result(visit: Visit) -> Markup | None:
     """Return what the person has just done, as far as the journal confirms it."""
     number = visit.query.number("done")
-    recorded = visit.vault.journal.list_numbered([number])[0:1] if number else []
-    if not recorded or recorded[0].undoes is None:
+    journal = visit.vault.journal
+    undo = next(iter(journal.list_numbered([number])), None) if number else None
+    if undo is None or undo.undoes is None or undo.undone_by is not None:
         return None
-    again = None
-    if recorded[0].undone_by is None:
-        button = element("button", "Bring it back")
-        again = visit.write_form(NAME, button, do="undo", change=number)
-    part = "A part of change" if recorded[0].undoes.is_part else "Change"
-    text = f"{part} {recorded[0].undoes.change} was taken back."
+    button = element("button", "Bring it back")
+    again = visit.write_form(NAME, button, do="undo", change=number)
+    earlier = next(iter(journal.list_numbered([undo.undoes.change])), None)
+    if earlier is not None and earlier.undoes is not None:
+        text, again = "What was taken back is there again.", Markup()
+    elif undo.undoes.is_part:
+        text = f"A part of change {undo.undoes.change} was taken back."
+    else:
+        text = f"Change {undo.undoes.change} was taken back."
     return element(
         "div", element("p", text, class_="grow"), again, class_="row done", role="status"
     )

@@ -24,8 +24,7 @@ def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
     """Return the page on which a person chooses. Raises: ChangeNotFound, InvalidArguments."""
     path = visit.query.text("path")
     recorded = recall(visit.vault, head.number)
-    files = changed_files(recorded, visit.vault.catalog.path_of)
-    file = next((file for file in files if path in (file.path, file.to)), None)
+    file = _find_file(visit.vault, recorded, path)
     if file is None:
         raise InvalidArguments(f"Change {head.number} did not touch {path!r}.", argument="path")
     now = _read_present(visit.vault, recorded, file)
@@ -36,16 +35,37 @@ def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
         class_="sides",
     )
     name = file.to or file.path
+    reason = (
+        " was changed in the same lines since, which cannot be merged. Choose one of them:"
+        if _is_unmerged(visit)
+        else " has changed since, so nothing was taken back. Choose what it should be:"
+    )
     intro = element(
         "p",
         element("strong", name),
-        " has changed since, so nothing was taken back. Choose what it should be:",
+        reason,
         class_="notice",
         role="alert",
     )
     back = visit.link(NAME, change=head.number)
     body = join(intro, _write_choices(visit, file, now, back), sides)
     return ConsolePage("Which one counts?", body, 409)
+
+
+def touches(visit: Visit, number: int, path: str) -> bool:
+    """Return whether a change touched a file, so that its two sides can be shown. Raises:
+    ChangeNotFound."""
+    return _find_file(visit.vault, recall(visit.vault, number), path) is not None
+
+
+def _find_file(vault: Vault, recorded: Recorded, path: str) -> FileChange | None:
+    files = changed_files(recorded, vault.catalog.path_of)
+    return next((file for file in files if path in (file.path, file.to)), None)
+
+
+def _is_unmerged(visit: Visit) -> bool:
+    """Return whether the person has tried to merge, in vain."""
+    return bool(visit.query.text("unmerged"))
 
 
 def _read_present(vault: Vault, recorded: Recorded, file: FileChange) -> bytes | None:
@@ -72,7 +92,8 @@ def _write_choices(visit: Visit, file: FileChange, now: bytes | None, back: str)
     choices = [
         visit.write_form(NAME, element("button", "Put the old text back"), wins="undo", **fields)
     ]
-    if file.is_text and None not in (file.before, file.after, now):
+    is_mergeable = file.is_text and None not in (file.before, file.after, now)
+    if is_mergeable and not _is_unmerged(visit):
         button = element("button", "Keep both, where they do not meet", class_="main")
         choices.insert(0, visit.write_form(NAME, button, wins="both", **fields))
     if not fields["path"]:

@@ -13,7 +13,7 @@ from obsidian_mcp.serve.http.console.fields import RequestFields
 from obsidian_mcp.serve.http.console.part import ConsolePage, Part, Visit
 
 from .change_page import change_page, review_page, undoable_numbers
-from .conflict_page import conflict_page
+from .conflict_page import conflict_page, touches
 from .file_card import NAME
 from .list_page import is_new, list_page
 from .versions_page import version_document, versions_page
@@ -101,17 +101,22 @@ def _undo(visit: Visit, number: int) -> str:
     try:
         undone = undo(visit.vault, number, wins, paths, hunks)
     except UndoConflict as conflict:
-        if "path" not in conflict.data or wins != "neither":
+        disputed = str(conflict.data.get("path", ""))
+        if wins not in ("neither", "both") or not touches(visit, number, disputed):
             raise
         return visit.link(
             NAME,
             change=number,
             view="conflict",
-            path=conflict.data["path"],
+            path=disputed,
             only=path,
             hunk=form.text("hunk"),
+            unmerged=1 if wins == "both" else None,
         )
-    return visit.link(NAME, change=number, done=undone.change.change)
+    # who takes back an undo looks at what is there again, not at the undo
+    undoes = undone.recorded.undoes
+    subject = number if undoes is None else undoes.change
+    return visit.link(NAME, change=subject, done=undone.change.change)
 
 
 def _undo_review(visit: Visit) -> str:
