@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import webbrowser
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 MOST_IMAGES: Final = 20
 """Images of a note that its page has inside; a page loads nothing."""
 MOST_BACKLINKS: Final = 10_000
+DEEPEST: Final = 3
+"""Links away from the note of a graph."""
 PREVIEW_CHARACTERS: Final = 600
 """Of each note of a graph."""
 ENDINGS: Final = (".html", ".htm")
@@ -37,10 +40,14 @@ Ask = Callable[..., dict[str, Any]]
 
 
 def show_graph(options: Options, *, note: str, depth: int = 2, **page: Any) -> None:
-    """Show the links around a note."""
+    """Show the links around a note.
+
+    A page has the notes of the deepest choice inside, and shows those of `depth` first (VIEW-23).
+    """
 
     def build(ask: Ask) -> dict[str, Any]:
-        data = ask("show_graph", note=note, depth=depth)
+        data = ask("show_graph", note=note, depth=depth if page.get("json") else DEEPEST)
+        data["depth"] = depth
         notes = [path for path, kind, *_ in data["nodes"] if kind == "note"]
         data["previews"] = {
             path: ask("note_page", path=path)["markdown"][:PREVIEW_CHARACTERS] for path in notes
@@ -55,7 +62,29 @@ def show_query(options: Options, **typed: Any) -> None:
     page = {
         name: typed.pop(name) for name in ("output", "no_open", "vault", "json") if name in typed
     }
-    _show("query", lambda ask: ask("show_query", **typed), options, **page)
+
+    def build(ask: Ask) -> dict[str, Any]:
+        data = ask("show_query", **typed)
+        if "views" in data and not page.get("json"):
+            data["tabs"] = _read_tabs(ask, data, typed)
+            data["views"] = [
+                name for name in data["views"] if name == data["shown_view"] or name in data["tabs"]
+            ]
+        return data
+
+    _show("query", build, options, **page)
+
+
+def _read_tabs(ask: Ask, data: dict[str, Any], typed: dict[str, Any]) -> dict[str, Any]:
+    """Return the data of the base's views beside the one that is shown, but for broken ones. Order
+    and groups that were typed are of columns of that one."""
+    request = {name: value for name, value in typed.items() if name not in ("sort", "group")}
+    tabs = {}
+    for name in data["views"]:
+        if name != data["shown_view"]:
+            with suppress(AppError):
+                tabs[name] = ask("show_query", **{**request, "view": name})
+    return tabs
 
 
 def show_note(options: Options, *, note: str, **page: Any) -> None:

@@ -36,7 +36,9 @@ CELL_CHARACTERS = 200
 CELL_ITEMS = 20
 """Of a cell that is a list."""
 FRAME_BYTES = 500
-"""Of JSON in an answer beside its rows and columns."""
+"""Of JSON in an answer beside its rows, columns and views."""
+MOST_TABS = 20
+"""Views of a base that a page offers."""
 TASK_COLUMNS = ("description", "status", "due", "priority", "tags", "note")
 Layout = Literal["", "table", "cards", "list", "board"]
 
@@ -66,7 +68,7 @@ def show_query(
     if isinstance(result, TaskPage):
         columns = [{"id": name, "label": name.capitalize()} for name in TASK_COLUMNS]
         rows, total, notice = _task_rows(result), result.total, result.incomplete
-        kind, given_groups = "list", []
+        kind, given_groups, views = "list", [], queries.BaseViews()
     else:
         answer, notice = result.value, result.notice
         columns = [{"id": column.id, "label": column.name} for column in answer.columns]
@@ -76,13 +78,16 @@ def show_query(
             for cells, path in zip(answer.rows, paths, strict=True)
         ]
         total = answer.total
-        kind = "list" if answer.kind == "list" else queries.view_type(opened, request)
+        views = queries.base_views(opened, request)
+        kind = "list" if answer.kind == "list" else views.type
         given_groups = [
             (_label(_cell(opened, group.key)), group.count) for group in answer.groups or ()
         ]
     if sort or group:
         rows = _sort_rows(columns, rows, sort, group)[offset : offset + rows_of_page]
-    rows = take_fitting_items(rows, VIEW_BYTES - json_size(columns) - FRAME_BYTES, least=1)
+    rows = take_fitting_items(
+        rows, VIEW_BYTES - json_size(columns) - json_size(views.names) - FRAME_BYTES, least=1
+    )
     data: dict[str, Any] = {
         "view": "query",
         "vault": opened.name,
@@ -94,6 +99,8 @@ def show_query(
         "tasks": isinstance(result, TaskPage),
         "query": {"query": query, "language": language, "view": view, "sort": sort, "group": group},
     }
+    if len(views.names) > 1:
+        data |= {"views": list(views.names[:MOST_TABS]), "shown_view": views.name}
     if group:
         data["groups"] = _groups(columns, data["rows"], group)
     elif given_groups and not sort:

@@ -85,17 +85,29 @@ def run_query(vault: Vault, query: QueryRequest) -> LanguageAnswer:
     return read if isinstance(read, TaskPage) else vault.graph.evaluate(read)
 
 
-def view_type(vault: Vault, query: QueryRequest) -> str:
-    """Return the type that a base gives its view, such as `cards`; "" for other languages.
+@dataclass(frozen=True)
+class BaseViews:
+    """The views of a base, and which of them a query asks for."""
+
+    names: tuple[str, ...] = ()
+    name: str = ""
+    type: str = ""
+    """As the base gives it to the view, such as `cards`."""
+
+
+def base_views(vault: Vault, query: QueryRequest) -> BaseViews:
+    """Return the views of the base that a query is; none for other languages.
 
     Raises: QueryInvalid, NoteNotFound.
     """
     query = _identify(vault, query)
     if query.language != "base":
-        return ""
+        return BaseViews()
     from obsidian_mcp.core.bases.base_reader import read_base
 
-    return read_base(query.text).view(query.view or None).type
+    base = read_base(query.text)
+    view = base.view(query.view or None)
+    return BaseViews(tuple(dict.fromkeys(entry.name for entry in base.views)), view.name, view.type)
 
 
 def _identify(vault: Vault, query: QueryRequest) -> QueryRequest:

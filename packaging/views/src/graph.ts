@@ -43,6 +43,9 @@ class Graph extends View {
   private history: Data[] = [];
   private selected = -1;
   private isList = false;
+  /** All that a page which stands alone has inside, of which it shows as many links away as are chosen. */
+  private whole: Data = {};
+  private filter = "";
   private zoom = { x: 0, y: 0, scale: 1 };
   private pointers = new Map<number, Point>();
   private readonly world = s("g", {});
@@ -50,6 +53,11 @@ class Graph extends View {
   private readonly panel = h("section", { class: "panel", "aria-live": "polite" });
 
   show(data: Data): void {
+    this.whole = data;
+    this.lay(this.bridge.isAlone ? within(data, data.depth) : data);
+  }
+
+  private lay(data: Data): void {
     this.data = data;
     this.selected = -1;
     const edges: Edge[] = data.edges;
@@ -88,6 +96,8 @@ class Graph extends View {
       { class: "row" },
       button(this.isList ? "Picture" : "List", () => this.turn(), { "aria-pressed": String(this.isList) }),
       this.history.length > 0 && button("Back", () => this.back()),
+      this.depthChoice(),
+      this.filterField(),
     );
     this.body.replaceChildren(head, bar);
     if (this.isList) this.drawList();
@@ -101,6 +111,52 @@ class Graph extends View {
     }
     this.panel.replaceChildren();
     this.body.append(this.panel);
+    if (this.filter) this.sift();
+  }
+
+  private depthChoice(): HTMLElement | false {
+    if (!this.bridge.canCall && !this.bridge.isAlone) return false;
+    const select = h("select");
+    for (const depth of [1, 2, 3]) select.append(h("option", { value: depth, selected: depth === this.data.depth }, String(depth)));
+    select.addEventListener("change", () => {
+      const depth = Number(select.value);
+      if (this.bridge.isAlone) {
+        this.lay(within(this.whole, depth));
+        this.body.querySelector("select")?.focus();
+      } else
+        void this.attempt(async () => {
+          this.show(await this.bridge.call("obsidian_show_graph", { note: this.data.center, depth, vault: this.data.vault }));
+          this.body.querySelector("select")?.focus();
+        });
+    });
+    return h("label", {}, "Links away ", select);
+  }
+
+  private filterField(): HTMLElement | false {
+    if (this.isInline) return false;
+    const field = h("input", { type: "search", value: this.filter });
+    field.addEventListener("input", () => {
+      this.filter = field.value;
+      this.sift();
+      const hits = this.nodes.filter((_, index) => this.isSifted(index)).length;
+      this.say(this.filter ? `${hits} of ${count(this.nodes.length, "file")}.` : "");
+    });
+    return h("label", {}, "Filter ", field);
+  }
+
+  /** Whether a node has what the filter says; the centre is always there. */
+  private isSifted(index: number): boolean {
+    return index === 0 || this.nodes[index]!.path.toLowerCase().includes(this.filter.trim().toLowerCase());
+  }
+
+  /** Hide what the filter leaves out: in the picture nodes with their links, in the list files. */
+  private sift(): void {
+    this.nodes.forEach((node, index) => node.element?.classList.toggle("sifted", !this.isSifted(index)));
+    for (const { edge, element } of this.edges) element.classList.toggle("sifted", !(this.isSifted(edge[0]) && this.isSifted(edge[1])));
+    for (const item of [...this.body.querySelectorAll<HTMLElement>(".tree li")].reverse()) {
+      const own = Number(item.querySelector<HTMLElement>(":scope > [data-node]")?.dataset.node);
+      item.hidden = !this.isSifted(own) && !item.querySelector("li:not([hidden])");
+    }
   }
 
   private turn(): void {
@@ -391,6 +447,28 @@ class Graph extends View {
     const data = this.history.pop();
     if (data) this.show(data);
   }
+}
+
+/** The part of a graph that is so many links away from its centre. Nodes come by distance, so that those left out are last. */
+function within(data: Data, depth: number): Data {
+  const edges = data.edges as Edge[];
+  const away = new Map([[0, 0]]);
+  for (const index of away.keys()) {
+    if (away.get(index) === depth) continue;
+    for (const [from, to] of edges) {
+      const other = from === index ? to : to === index ? from : index;
+      if (!away.has(other)) away.set(other, away.get(index)! + 1);
+    }
+  }
+  const kept = (data.nodes as unknown[]).map((_, index) => index).filter((index) => away.has(index));
+  const place = new Map(kept.map((index, number) => [index, number]));
+  return {
+    ...data,
+    depth,
+    nodes: kept.map((index) => data.nodes[index]),
+    edges: edges.filter(([from, to]) => place.has(from) && place.has(to)).map(([from, to, kind]) => [place.get(from), place.get(to), kind]),
+    cut: kept.length === data.nodes.length ? data.cut : 0,
+  };
 }
 
 function shape(kind: Kind, radius: number): SVGElement {

@@ -36,10 +36,13 @@ class Query extends View {
   /** In a page that stands outside a chat: what rows must contain, and the column that they are sorted by. */
   private filter = "";
   private sortedBy = "";
+  /** In such a page: the data of each view of the base, by its name. */
+  private tabs: Record<string, Data> = {};
   private readonly panel = h("section", { class: "panel", "aria-live": "polite" });
 
   show(data: Data): void {
     this.data = data;
+    if (data.tabs) this.tabs = { ...data.tabs, [data.shown_view]: data };
     this.layout = LAYOUTS.includes(data.layout) ? data.layout : "table";
     this.render();
   }
@@ -77,13 +80,34 @@ class Query extends View {
     const head = h("header", {}, h("h1", {}, heading), h("p", { class: "meta" }, facts));
     const place = h("div", { class: `result ${this.layout}` });
     this.panel.replaceChildren();
-    this.body.replaceChildren(head, this.controls(), place, this.paging(), this.panel);
+    this.body.replaceChildren(head, this.viewTabs(), this.controls(), place, this.paging(), this.panel);
     this.drawResult();
+  }
+
+  /** The views of a base: a page that stands alone has them inside, else the server is asked. */
+  private viewTabs(): HTMLElement {
+    const names: string[] = this.data.views ?? [];
+    const here: string = this.data.shown_view ?? "";
+    const row = h("nav", { class: "row tabs", "aria-label": "Views" });
+    if (!names.length || !(this.bridge.canCall || this.bridge.isAlone)) return row;
+    for (const name of names) {
+      const open = () => (this.bridge.isAlone ? this.openTab(name) : this.ask({ view: name, sort: "", group: "", offset: 0, layout: "" }));
+      row.append(button(name, open, { "aria-current": name === here && "true" }));
+    }
+    return row;
+  }
+
+  private openTab(name: string): void {
+    this.filter = this.sortedBy = "";
+    this.show(this.tabs[name]!);
+    this.body.querySelector<HTMLElement>('.tabs [aria-current="true"]')?.focus();
+    this.say(`${name}: ${count(this.rows.length, "row")}.`);
   }
 
   private drawResult(): void {
     const place = this.body.querySelector<HTMLElement>(".result")!;
     place.replaceChildren();
+    this.fillSlowly([]); // what was being filled is gone
     if (!this.rows.length) return;
     if (this.layout === "table") this.drawTable(place);
     else if (this.layout === "cards") this.drawCards(place);
@@ -156,7 +180,7 @@ class Query extends View {
   private ask(changed: Record<string, unknown>): void {
     void this.attempt(async () => {
       const layout = this.layout;
-      const given = { ...this.data.query, offset: this.data.offset, ...changed, layout, vault: this.data.vault };
+      const given = { ...this.data.query, offset: this.data.offset, layout, vault: this.data.vault, ...changed };
       this.show(await this.bridge.call("obsidian_show_query", given));
       this.say(`Showing ${count(this.rows.length, "row")}.`);
     });
@@ -192,9 +216,9 @@ class Query extends View {
     const table = h("table", {}, h("thead", {}, head), body);
     place.append(wide(table));
     const groups = this.sortedBy ? null : this.groupOfRow();
-    const rows: Node[] = [];
-    this.order.forEach((number) => {
+    this.list(body, this.order.map((number) => () => {
       const row = this.rows[number]!;
+      const rows: Node[] = [];
       const label = groups?.get(number);
       if (label !== undefined) {
         const width = this.columns.length + (this.data.tasks ? 1 : 0);
@@ -204,8 +228,14 @@ class Query extends View {
         index === 0 ? h("th", { scope: "row" }, this.cell(cell)) : h("td", {}, this.cell(cell)),
       );
       rows.push(h("tr", {}, this.data.tasks && h("td", {}, this.tick(row)), ...cells));
-    });
-    this.reveal(body, rows);
+      return rows;
+    }));
+  }
+
+  /** Append what is made for each row: whole outside a chat, else as much as has room. */
+  private list(place: HTMLElement, makers: (() => Node[])[]): void {
+    if (this.bridge.isAlone) this.fillSlowly(makers.map((make) => () => place.append(...make())));
+    else this.reveal(place, makers.flatMap((make) => make()));
   }
 
   /** By the first row of every group, its label. */
@@ -217,10 +247,7 @@ class Query extends View {
   private drawCards(place: HTMLElement): void {
     const grid = h("ul", { class: "grid" });
     place.append(grid);
-    this.reveal(
-      grid,
-      this.order.map((number) => this.card(this.rows[number]!)),
-    );
+    this.list(grid, this.order.map((number) => () => [this.card(this.rows[number]!)]));
   }
 
   private card(row: Row): HTMLElement {
@@ -238,15 +265,12 @@ class Query extends View {
   private drawList(place: HTMLElement): void {
     const list = h("ul", { class: "plain-list" });
     place.append(list);
-    this.reveal(
-      list,
-      this.order.map((number) => {
-        const row = this.rows[number]!;
-        const [first, ...rest] = row.cells;
-        const facts = rest.filter((cell) => cell).flatMap((cell) => [" · ", this.cell(cell)]);
-        return h("li", { class: "row" }, this.tick(row), h("span", {}, this.cell(first ?? null), h("span", { class: "meta" }, ...facts)));
-      }),
-    );
+    this.list(list, this.order.map((number) => () => {
+      const row = this.rows[number]!;
+      const [first, ...rest] = row.cells;
+      const facts = rest.filter((cell) => cell).flatMap((cell) => [" · ", this.cell(cell)]);
+      return [h("li", { class: "row" }, this.tick(row), h("span", {}, this.cell(first ?? null), h("span", { class: "meta" }, ...facts)))];
+    }));
   }
 
   private drawBoard(place: HTMLElement): void {
@@ -258,13 +282,18 @@ class Query extends View {
     place.append(lanes);
     const order = this.order;
     const rank = new Map(order.map((number, index) => [number, index]));
+    const cards: { index: number; add: () => void }[] = [];
     for (const group of groups) {
       const list = h("ul");
       const members = group.rows.filter((number) => rank.has(number)).sort((a, b) => rank.get(a)! - rank.get(b)!);
       const title = h("h2", {}, `${group.label || "none"} (${members.length})`);
       lanes.append(h("section", { class: "lane", "aria-label": group.label || "none" }, title, list));
-      list.append(...members.map((number) => this.card(this.rows[number]!)));
+      members.forEach((number, index) => cards.push({ index, add: () => list.append(this.card(this.rows[number]!)) }));
     }
+    cards.sort((a, b) => a.index - b.index); // the first cards of every lane come first
+    const steps = cards.map(({ add }) => add);
+    if (this.bridge.isAlone) this.fillSlowly(steps);
+    else steps.forEach((add) => add());
     if (this.isInline) this.cropLanes(place, lanes);
   }
 

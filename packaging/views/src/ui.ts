@@ -26,6 +26,8 @@ export const button = (label: string, act: () => void, attributes: Attributes = 
 /** Most pixels of a view in the chat, below which nothing is hidden. */
 export const INLINE_HEIGHT = 500;
 const MORE_HEIGHT = 52;
+/** Of a long list: steps before the first picture, the pause behind that, and how long the page does nothing else. */
+const [FIRST_STEPS, FIRST_LOOK_MILLISECONDS, SLICE_MILLISECONDS] = [120, 100, 30];
 const FIRST_CHARACTERS = 400;
 
 /** One view: its place in the page, its bridge, and what is said to people who do not see it. */
@@ -35,6 +37,7 @@ export abstract class View {
   private readonly status = h("p", { class: "status", role: "status", "aria-live": "polite" });
   private readonly tools = h("div", { class: "frame-tools" });
   readonly bridge: Bridge;
+  private filling = 0;
 
   constructor(name: string, tool: string) {
     const inside = document.getElementById("data")!.textContent ?? "";
@@ -101,6 +104,25 @@ export abstract class View {
 
   get locale(): string | undefined {
     return this.bridge.context.locale as string | undefined;
+  }
+
+  /** Do many small steps: the first ones at once, the others as the browser finds time, so that a page of thousands
+   * of cards can be read and used at once and is whole soon. Another list of steps takes the place of the one before. */
+  fillSlowly(steps: readonly (() => void)[]): void {
+    clearTimeout(this.filling);
+    let next = Math.min(FIRST_STEPS, steps.length);
+    for (const step of steps.slice(0, next)) step();
+    const goOn = () => {
+      const end = performance.now() + SLICE_MILLISECONDS;
+      while (next < steps.length && performance.now() < end) steps[next++]!();
+      this.filling = next < steps.length ? window.setTimeout(goOn) : 0;
+    };
+    // what is printed is whole
+    window.onbeforeprint = () => {
+      clearTimeout(this.filling);
+      while (next < steps.length) steps[next++]!();
+    };
+    if (next < steps.length) this.filling = window.setTimeout(goOn, FIRST_LOOK_MILLISECONDS);
   }
 
   /** Append parts until the view is as high as one in a chat should be; the rest comes with a button. */

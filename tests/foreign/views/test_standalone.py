@@ -122,3 +122,81 @@ def test_a_table_is_sorted_filtered_and_saved_in_the_browser(
         page.get_by_role("button", name="Save as CSV").click()
     text = Path(saved.value.path()).read_text("utf-8-sig")
     assert text.splitlines() == ["File,year,word", 'Y1992,1992,"a, ""b"""']
+
+
+BASE = """views:
+  - type: table
+    name: All notes
+    filters: file.inFolder("Projects")
+    order: [file.name, status]
+  - type: list
+    name: Only Alpha
+    filters: file.name == "Alpha"
+    order: [file.name]
+"""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1280, 900), (390, 800)])
+def test_the_views_of_a_base_are_tabs_and_a_graph_has_depth_and_filter(
+    page: Page, basic: Path, monkeypatch: pytest.MonkeyPatch, width: int, height: int
+) -> None:
+    """VIEW-18, VIEW-23: one page for both, because a browser's page takes long to be made"""
+    page.set_viewport_size({"width": width, "height": height})
+    (basic / "Works.base").write_text(BASE, encoding="utf-8")
+    (basic / "Far.md").write_text("[[Middle]]", encoding="utf-8")
+    (basic / "Middle.md").write_text("[[Alpha]]", encoding="utf-8")
+    show(page, basic, monkeypatch, "query", "Works.base")
+    tabs = page.get_by_role("navigation", name="Views").get_by_role("button")
+    expect(tabs).to_have_text(["All notes", "Only Alpha"])
+    expect(tabs.first).to_have_attribute("aria-current", "true")
+    rows = page.locator("tbody tr").count()
+    tabs.last.click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Works: Only Alpha")
+    expect(page.locator(".plain-list li")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.get_by_role("button", name="All notes").click()
+    expect(page.locator("tbody tr")).to_have_count(rows)
+    assert barriers(page.main_frame) == []
+
+    show(page, basic, monkeypatch, "graph", "Alpha", "--depth", "1")
+    names = page.locator(".node:not(.sifted)")
+    far = page.get_by_role("button", name="Far, note")
+    expect(far).to_have_count(0)
+    before = names.count()
+    page.get_by_label("Links away").select_option("2")
+    expect(far).to_have_count(1)
+    page.get_by_label("Links away").select_option("1")
+    expect(names).to_have_count(before)
+    page.get_by_label("Filter").fill("middle")
+    expect(names).to_have_count(2)
+    page.get_by_role("button", name="List").click()
+    expect(page.locator(".tree li:visible")).to_have_count(2)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_a_board_of_thousands_of_tasks_can_be_used_at_once_and_is_whole_soon(
+    browser: Browser, basic: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """VIEW-19: it took 40 s. Without axe-core, which looks at 5 900 cards for minutes"""
+    for note in range(59):
+        tasks = "".join(f"- [{' x/-'[number % 4]}] Task {number} of note {note} #work\n" for number in range(100))
+        (basic / f"Tasks {note}.md").write_text(tasks, encoding="utf-8")
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    show(page, basic, monkeypatch, "query", "--language", "tasks", "--layout", "board", "--group", "status")
+    expect(page.locator(".card").first).to_be_visible()
+    usable = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
+    assert usable < 10  # a second where nothing else runs
+    page.get_by_label("Filter").fill("Task 7 of note 5 ")
+    expect(page.locator(".card")).to_have_count(1)
+    page.get_by_label("Filter").fill("")
+    page.evaluate(
+        """() => new Promise((done) => {
+            const look = () => document.querySelectorAll(".card").length > 5900 ? done() : requestAnimationFrame(look);
+            look();
+        })"""
+    )
+    whole = page.evaluate("performance.now()") / 1000
+    print(f"a board of 5 900 tasks: usable after {usable:.2f} s, whole after {whole:.2f} s")
+    context.close()

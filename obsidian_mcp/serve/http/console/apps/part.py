@@ -50,8 +50,8 @@ class AppsPart(Part):
             return element("ul", *map(_write_check, self._roster.check_entries()), class_="plain")
         entries = self._roster.list_entries()
         if not entries:
-            advice = "No program is set up here. `obsidian-mcp install CLIENT` does it."
-            return element("p", advice)
+            command = element("code", "obsidian-mcp install CLIENT")
+            return element("p", "No program is set up here. ", command, " does it.")
         check = element("a", "Check them", class_="button", href=visit.link(self.name, check="1"))
         hint = "Checking starts each of them as its program does, which takes some seconds."
         return join(

@@ -173,7 +173,7 @@ class PrivacyPart(Part):
             ),
             do="hide",
         )
-        return join(*parts, element("h2", "More"), new_pattern)
+        return join(*parts, element("h2", "Another pattern"), new_pattern)
 
     def _write_pattern(
         self, visit: Visit, action: str, pattern: str, paths: Sequence[str]
