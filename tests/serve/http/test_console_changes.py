@@ -119,6 +119,8 @@ def test_a_whole_change_and_one_file_of_it_are_taken_back(app: App, vault: Path,
     assert (vault / "Plan.md").read_text(encoding="utf-8") == NOTE
     browser.press("Undo all of it")
     assert "Change 1 was taken back." in browser.text
+    assert "This was taken back by" not in browser.text
+    browser.go("changes?change=1")
     assert "This was taken back by change 3." in browser.text
     assert not [button for button in browser.buttons if button.startswith("Undo")]
     browser.follow("All changes")
@@ -139,7 +141,7 @@ def test_a_file_that_has_changed_since_is_shown_as_two_sides(app: App, vault: Pa
     assert "of mine" in browser.text
     assert (vault / "Plan.md").read_text(encoding="utf-8") == mine
     conflict = browser.address
-    browser.press("Keep both, where they do not meet")
+    browser.press("Take it back, and keep what happened since")
     assert (vault / "Plan.md").read_text(encoding="utf-8") == NOTE.replace("Line 15\n", "Line of mine\n")
     browser.press("Bring it back")
     browser.go(conflict).press("Put the old text back")
@@ -151,12 +153,12 @@ def test_what_cannot_be_merged_is_said_and_changes_nothing(app: App, vault: Path
     rewrite(app, "Plan", two_hunks())
     mine = two_hunks().replace("Line two\n", "Line of mine\n")
     (vault / "Plan.md").write_text(mine, encoding="utf-8", newline="\n")
-    browser.go("changes?change=1").press("Undo this change").press("Keep both, where they do not meet")
+    browser.go("changes?change=1").press("Undo this change").press("Take it back, and keep what happened since")
 
     assert browser.status == 409
     assert "cannot be merged" in browser.text
     assert "Put the old text back" in browser.buttons
-    assert not [button for button in browser.buttons if "both" in button]
+    assert not [button for button in browser.buttons if "keep" in button]
     assert (vault / "Plan.md").read_text(encoding="utf-8") == mine
 
 

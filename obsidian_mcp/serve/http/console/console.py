@@ -34,8 +34,10 @@ MOST_BYTES: Final = 1_048_576
 COOKIE: Final = "obsidian-mcp-console"
 OPEN: Final = "open"
 HOME: Final = "home"
-_RUN_AGAIN: Final = (
-    "Run `obsidian-mcp ui` on this computer, or ask your assistant to open the console."
+_RUN_AGAIN: Final = join(
+    "Run ",
+    element("code", "obsidian-mcp ui"),
+    " on the computer with the vault, or pick the prompt “Open the console” in your chat app.",
 )
 _NOT_SIGNED_IN: Final = "This page is shown only in the browser in which you opened the console."
 
@@ -208,7 +210,7 @@ class Console(Dialect):
 
     def _write_signed_out(self) -> Response:
         if self._open_sign_in is None:
-            advice: str = _RUN_AGAIN
+            advice = _RUN_AGAIN
         else:
             advice = element("a", "Sign in", href=f"{BELOW}/{SIGN_IN}")
         body = join(element("p", _NOT_SIGNED_IN), element("p", advice))

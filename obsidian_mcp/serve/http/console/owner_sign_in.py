@@ -25,7 +25,7 @@ from obsidian_mcp.serve.http.access.oauth.owner_check import OwnerCheck, TooMany
 from obsidian_mcp.serve.http.request import HttpRequest
 
 from .fields import RequestFields
-from .markup import Markup, element
+from .markup import Markup, element, join
 from .page import BELOW, SIGN_IN, write_plain_page
 
 PATH: Final = f"{BELOW}/{SIGN_IN}"
@@ -114,10 +114,11 @@ class OwnerSignIn:
 
 def _write_form(ticket: str, fault: str, *, asks_code: bool) -> Markup:
     """Return the form; `asks_code`: there is no password, or it may not be tried now."""
+    command = element("code", "obsidian-mcp http password")
     help_text = (
-        "The server has printed a code where it runs. `obsidian-mcp http password` sets a password."
+        join("The server has printed a code where it runs. ", command, " sets a password.")
         if asks_code
-        else "The password of this server, set with `obsidian-mcp http password`."
+        else join("The password of this server, set with ", command, ".")
     )
     return element(
         "form",

@@ -108,9 +108,7 @@ def _write_actions(
     """Return what can be done with the whole change."""
     actions: list[Markup] = []
     if head.undone_by is not None:
-        link = visit.link(NAME, change=head.undone_by)
-        text = element("a", f"change {head.undone_by}", href=link)
-        actions.append(element("p", "This was taken back by ", text, ".", class_="notice"))
+        actions += _write_undone_by(visit, head.undone_by)
     elif path and len(files) > 1:
         link = visit.link(NAME, change=head.number)
         actions.append(_undo_file(visit, head, path))
@@ -130,6 +128,14 @@ def _write_actions(
         text = element("a", f"change {head.undoes.change}", href=link)
         actions.append(element("span", f"It took back {part}", text, "."))
     return element("div", *actions, class_="row")
+
+
+def _write_undone_by(visit: Visit, number: int) -> list[Markup]:
+    """Return which undo has taken a change back; nothing where `write_result` says so already."""
+    if number == visit.query.number("done"):
+        return []
+    text = element("a", f"change {number}", href=visit.link(NAME, change=number))
+    return [element("p", "This was taken back by ", text, ".", class_="notice")]
 
 
 def _undo_all(visit: Visit, head: ChangeHead, text: str) -> Markup:

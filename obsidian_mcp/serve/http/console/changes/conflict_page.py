@@ -48,7 +48,9 @@ def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
         role="alert",
     )
     back = visit.link(NAME, change=head.number)
-    body = join(intro, _write_choices(visit, file, now, back), sides)
+    has_others = len(changed_files(recorded, visit.vault.catalog.path_of)) > 1
+    choices = _write_choices(visit, file, now, back, has_others=has_others)
+    body = join(intro, choices, sides)
     return ConsolePage("Which one counts?", body, 409)
 
 
@@ -82,7 +84,10 @@ def _read_present(vault: Vault, recorded: Recorded, file: FileChange) -> bytes |
     return None
 
 
-def _write_choices(visit: Visit, file: FileChange, now: bytes | None, back: str) -> Markup:
+def _write_choices(
+    visit: Visit, file: FileChange, now: bytes | None, back: str, *, has_others: bool
+) -> Markup:
+    """Return the buttons; `has_others`: the change touched other files, too."""
     fields = {
         "do": "undo",
         "change": visit.query.text("change"),
@@ -94,9 +99,9 @@ def _write_choices(visit: Visit, file: FileChange, now: bytes | None, back: str)
     ]
     is_mergeable = file.is_text and None not in (file.before, file.after, now)
     if is_mergeable and not _is_unmerged(visit):
-        button = element("button", "Keep both, where they do not meet", class_="main")
+        button = element("button", "Take it back, and keep what happened since", class_="main")
         choices.insert(0, visit.write_form(NAME, button, wins="both", **fields))
-    if not fields["path"]:
+    if not fields["path"] and has_others:
         button = element("button", "Leave this file, undo the others")
         choices.append(visit.write_form(NAME, button, wins="current", **fields))
     choices.append(element("a", "Leave everything as it is", href=back, class_="button"))
