@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.text import to_printable
@@ -19,7 +19,8 @@ from .database import Connection
 from .link_rows import IS_ODD
 
 
-class FilePaths(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FilePaths:
     """Which files have rows in one consistent view. Some may be hidden or gone."""
 
     connection: Connection

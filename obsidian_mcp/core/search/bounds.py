@@ -334,7 +334,7 @@ def flagged_files(snapshot: Snapshot, bits: int) -> frozenset[int]:
 
 def path_contains(snapshot: Snapshot, text: str) -> set[int]:
     """Return the files whose folded path contains a folded text."""
-    return set(snapshot.table.path_lines.find_containing(text))
+    return snapshot.table.path_lines.find_containing(text)
 
 
 def _make_uncertain(

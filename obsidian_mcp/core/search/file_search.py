@@ -3,21 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
 from operator import attrgetter
-from typing import NamedTuple
 
-from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.files.catalog import Catalog
-from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index.pdf_queue import PdfBackground
 from obsidian_mcp.core.index.rows import Rows
-from obsidian_mcp.core.note.validity import ValidityNames
 from obsidian_mcp.core.query.nodes import QueryNode, Word
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.page_order import continue_order, has_moved
@@ -38,16 +30,14 @@ from .remarks import describe_inside_words
 from .render import render_page
 from .retrieve import retrieve
 from .search_pdfs import describe_unread, finds_pages, may_find_pages
+from .search_tools import SearchTools
 from .signals import Item, Signals
 from .silence import limit_hits
 from .smart_plan import smart_plan
 from .snapshot import Snapshot
-from .state import SearchState, SearchStates
+from .state import SearchState
 from .unsearched import note_unsearched
 from .within import files_within, find_textless
-
-if TYPE_CHECKING:
-    from obsidian_mcp.core.semantic.meaning import Near
 
 LONG_QUERY = 3
 """Words of a query that is rather a question: a file need not have all of them to come first."""
@@ -59,26 +49,6 @@ NO_FILES: AbstractSet[int] = frozenset()
 _PATH_OF = attrgetter("path")
 """Of an item."""
 BY_APP = "The Obsidian app found these: it matches exactly, not smart."
-
-
-class SearchTools(NamedTuple):
-    """What a search uses besides the rows of the index."""
-
-    states: SearchStates
-    catalog: Catalog
-    read: Callable[[FileEntry], bytes]
-    """Reads a file. Raises: AppError."""
-    filters: IgnoreFilters
-    """What the user hides."""
-    property_tables: Sequence[str]
-    """Where properties stand; see `rows.WITH_INLINE_FIELDS`."""
-    validity_names: ValidityNames
-    """What says that something is outdated."""
-    today: Callable[[], date]
-    near: Callable[[str, int], Sequence[Near]] | None
-    """Returns the notes nearest in meaning to a text; None without a model."""
-    pdfs: PdfBackground | None
-    """Reads the PDFs of the vault; None where nobody does."""
 
 
 @dataclass(slots=True)

@@ -23,11 +23,12 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import QueryInvalid
 
 from . import similar, unindexed
-from .file_search import FileSearch, SearchTools
+from .file_search import FileSearch
 from .file_table import FileTable
 from .hits import Facet, Grouped, Hits, Request
 from .outdated_files import OutdatedFiles
 from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
+from .search_tools import SearchTools
 from .state import SearchStates
 from .stored_answer import find_stored, may_answer_stored
 

@@ -12,8 +12,9 @@ from obsidian_mcp.core.index.ingest import ingest
 from obsidian_mcp.core.index.stored_catalog import StoredCatalog
 from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 
-from .file_search import FileSearch, SearchTools
+from .file_search import FileSearch
 from .hits import Facet, Grouped, Hit, Hits, Request
+from .search_tools import SearchTools
 
 TRIES = 3
 """How often a question is asked again because notes of its answer have changed."""
