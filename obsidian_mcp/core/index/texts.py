@@ -9,8 +9,9 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from . import search_document
 from .columns import to_stored_path
@@ -20,6 +21,9 @@ from .facts import HeadingFact
 from .piece_rows import find_flagged, read_last_file, read_pieces
 from .stored_note import NoteHead
 from .text_cache import CachedTexts, PlainText
+
+TEXTS_AT_ONCE: Final = 64
+"""Texts that one statement reads where a reader may stop after any of them."""
 
 
 class SearchedText(NamedTuple):
@@ -101,9 +105,12 @@ class Texts:
     def read_newest_first(self) -> Iterator[tuple[int, str]]:
         """Yield file number and text of every file, the one changed last first."""
         sql = "SELECT id FROM files ORDER BY mtime_ns DESC, path"
-        for (file,) in self._connection.execute(sql):
-            for number, text in self._read([file]):
-                yield number, text.decode_text()
+        numbers = (file for (file,) in self._connection.execute(sql))
+        while batch := list(islice(numbers, TEXTS_AT_ONCE)):
+            texts = dict(self._read(batch))
+            for file in batch:
+                if file in texts:
+                    yield file, texts[file].decode_text()
 
     def read_fields(self, files: Iterable[int]) -> Iterator[SearchedFields]:
         """Yield the fields of some files."""
