@@ -11,9 +11,10 @@ from typing import Annotated
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.index.freshness import describe_cut
-from obsidian_mcp.core.operations.check import CHECKS, CheckedVault, CheckFinding
+from obsidian_mcp.core.operations.check import CHECKS, CheckedVault, CheckFinding, identify_finding
 from obsidian_mcp.core.text.call import current_call
 from obsidian_mcp.core.text.fit import cut_text
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.errors import InvalidArguments
 
 from .advice import usable_advice
@@ -81,10 +82,11 @@ def check(
         if not found.findings and found.note is None:
             empty.append(name)
             continue
+        findings, start = continue_order(found.findings, offset, identify_finding, name)
         room = MOST_BYTES if wanted else BYTES_OF_CHECK
         offer = offer_of(app.config)
         shown = take_fitting_items(
-            (_shorten(find(), offer) for find in found.findings[offset : offset + limit]),
+            (_shorten(find(), offer) for find in findings[start : start + limit]),
             room,
             least=1,
         )
@@ -92,7 +94,9 @@ def check(
             len(found.findings),
             usable_advice(offer, CHECKS[name].repair),
         )
-        following = next_offset(offset, len(shown), total) if wanted else None
+        following = next_offset(start, len(shown), total) if wanted else None
+        if wanted:
+            app.page_orders.keep(current_call.get().page_order, start + len(shown))
         results.append(
             CheckResult(
                 name,

@@ -169,19 +169,19 @@ def _list_unlinked(vault: Vault, name: str, limit: int, offset: int) -> Unlinked
     vault.indexer.complete()  # a mention in a file that is not indexed would be missed (INDEX-47)
     notes, more, notice = mentions.notes_with(vault, entry, names)
     every = mentions.unlinked_mentions(vault, notes, names)
-    page = list(islice(every, offset, offset + limit + 1)) if limit else []
+    # the first page needs no others; a later one is a page of the order in which they began
+    several = list(islice(every, None if offset else limit + 1)) if limit else []
+    in_order, start = continue_order(several, offset, attrgetter("path", "context"), "mentions")
+    page = in_order[start : start + limit + 1]
     if more:
-        unread = (
-            f"Not looked through: {write_count(more, 'more file')} with the name; "
-            "obsidian_search finds them."
-        )
-        notice = f"{notice} {unread}" if notice else unread
+        unread = f"Not looked through: {write_count(more, 'more file')} with the name;"
+        notice = f"{notice or ''} {unread} obsidian_search finds them.".lstrip()
     listed = [
         UnlinkedMention(mention.path, mention.line + 1, mention.text, mention.context)
         for mention in page[:limit]
     ]
     total = None if limit else sum(1 for _ in every)
-    following = offset + limit if len(page) > limit else None
+    following = start + limit if len(page) > limit else None
     return UnlinkedMentions(entry.path, names, listed, total, following, notice)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from operator import attrgetter
 from typing import Annotated
 
 from obsidian_mcp.app import App
@@ -17,6 +18,7 @@ from obsidian_mcp.core.operations import bulk, mentions
 from obsidian_mcp.core.operations.new_file import split_allowed
 from obsidian_mcp.core.operations.referrers import list_places
 from obsidian_mcp.core.text.call import report_progress
+from obsidian_mcp.core.text.page_order import continue_order, page_start
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.rewritten import Rewritten
@@ -93,7 +95,7 @@ def _plan(vault: Vault, name: str, only: list[str], offset: int) -> _Linking:
     elif not changed and not warnings:
         is_part = bool(only) or offset > 0 or page.more > 0
         warnings += _explain_nothing(vault, names, is_part=is_part, is_named=bool(only))
-    following = offset + mentions.MOST_FILES if page.more > 0 else None
+    following = page_start(offset) + mentions.MOST_FILES if page.more > 0 else None
     if following:
         warnings.append(
             f"The same call with offset {following} goes on with "
@@ -112,8 +114,9 @@ def _page(
     chosen = [
         note for note in bulk.select_files(vault, only, "").entries if note.path != entry.path
     ]
-    notes = chosen[offset : offset + mentions.MOST_FILES]
-    return mentions.NamingNotes(notes, len(chosen) - offset - len(notes))
+    in_order, start = continue_order(chosen, offset, attrgetter("path"))
+    notes = list(in_order[start : start + mentions.MOST_FILES])
+    return mentions.NamingNotes(notes, len(in_order) - start - len(notes))
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,7 @@ class Tool:
             data["late"] = late
         if made and self.enveloped and not record.wants_all:
             data |= change_made(made[-1], given, data) | data
-        if "next_offset" in data and self.read_only and not record.wants_all:
+        if "next_offset" in data and not record.wants_all:
             app.page_orders.keep(pages, data["next_offset"])
             data |= _say_what_fits(read, data)
         if planned and self.enveloped and not record.wants_all:
@@ -173,7 +173,8 @@ class Tool:
     @cached_property
     def has_pages(self) -> bool:
         """Whether its answer is a list that comes in pages."""
-        return {"limit", "offset"} <= self.parameters.keys()
+        needed = {"limit", "offset"} if self.read_only else {"offset"}
+        return needed <= self.parameters.keys()
 
     @cached_property
     def parameters(self) -> dict[str, ToolParameter]:

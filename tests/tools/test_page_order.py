@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from obsidian_mcp.app import App
+from obsidian_mcp.core.operations import mentions
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
@@ -27,7 +28,8 @@ def app(tmp_path: Path) -> Iterator[App]:
 def write(root: Path, number: int, words: str = "") -> None:
     text = (
         f"---\ntags: [t{number}, all]\np{number}: {number}\nall: {number}\n---\n"
-        f"fox {'fox ' * (number % 7)}{words} [[Hub]] [[lost {number}]] ![[pic {number}.png]]\n\n- [ ] task {number}\n"
+        f"fox {'fox ' * (number % 7)}{words} Hub {number} [[Hub]] [[lost {number}]] ![[pic {number}.png]]\n\n"
+        f"- [ ] task {number}\n"
     )
     folder = root / f"F{number}"
     folder.mkdir(exist_ok=True)
@@ -48,10 +50,20 @@ def entries(data: dict[str, Any]) -> list[str]:
                 else str(entry)
             )
             listed.append(f"{name} {known}")
+    for group in data.get("groups") or ():
+        listed += [f"{group['group']} {hit['path']}" for hit in group.get("hits") or ()]
+    for result in data.get("results") or ():
+        listed += [f"{entry['path']} {entry.get('text')}" for entry in result["findings"]]
+    listed += [f"{mention['path']} {mention['context']}" for mention in data.get("mentions") or ()]
     for key in ("files", "attachments", "names"):
         if isinstance(data.get(key), dict):
             listed += [f"{folder}{name}" for folder, names in data[key].items() for name in names]
     return listed
+
+
+def next_of_check(data: dict[str, Any]) -> int | None:
+    """Where the next page of the only check begins."""
+    return next((result.get("next_offset") for result in data.get("results") or ()), None)
 
 
 LISTS: list[tuple[str, dict[str, Any]]] = [
@@ -71,6 +83,11 @@ LISTS: list[tuple[str, dict[str, Any]]] = [
     ("query", {"query": "TABLE all FROM #all SORT all DESC"}),
     ("query", {"query": "filters: file.hasTag('all')\nviews:\n  - type: table\n    name: T\n    order: [file.name]\n"}),
     ("list_tasks", {}),
+    ("search", {"query": "fox", "group": "folder"}),
+    ("search", {"query": "fox", "group": "tag"}),
+    ("get_links", {"name": "Hub", "unlinked": True}),
+    ("check", {"only": "broken_links"}),
+    ("check", {"only": "orphans"}),
 ]
 
 
@@ -87,7 +104,7 @@ def test_every_entry_comes_once_while_the_vault_changes(
     while offset is not None:
         data = call(app, f"obsidian_{tool}", {**arguments, "limit": 7, "offset": offset}).data
         given += entries(data)
-        offset = data.get("next_offset")
+        offset = data.get("next_offset") or next_of_check(data)
         if offset is not None:
             turn += 1
             assert turn < 40
@@ -95,7 +112,7 @@ def test_every_entry_comes_once_while_the_vault_changes(
                 text = (root / path).read_text(encoding="utf-8")
                 (root / path).write_text(text + "fox lorem\n" * 9 * turn, encoding="utf-8", newline="\n")
             (root / f"A{turn}.md").write_text(
-                f"---\ntags: [all, a{turn}]\nall: 99\na{turn}: 1\n---\nfox fox\n- [ ] new\n",
+                f"---\ntags: [all, a{turn}]\nall: 99\na{turn}: 1\n---\nfox fox Hub [[gone {turn}]]\n- [ ] new\n",
                 encoding="utf-8",
                 newline="\n",
             )
@@ -127,3 +144,22 @@ def test_a_page_before_the_last_one_is_the_same_again(app: App, tmp_path: Path) 
     app.vaults.get().look_everywhere()
     again = call(app, "obsidian_search", {"query": "fox", "limit": 5, "offset": 5}).data["hits"]
     assert [hit["path"] for hit in again] == [hit["path"] for hit in pages[1]]
+
+
+def test_pages_of_links_to_make_leave_no_note_out_that_was_there(
+    app: App, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """TOOL-41: a note that goes between two pages moves none of the others."""
+    monkeypatch.setattr(mentions, "MOST_FILES", 7)
+    offsets: list[int] = []
+    offset: int | None = 0
+    while offset is not None:
+        offsets.append(offset)
+        offset = call(app, "obsidian_link_mentions", {"name": "Hub", "offset": offset}).data.get("next_offset")
+        if offset == 7:
+            (tmp_path / "F0/N000.md").unlink()
+            app.vaults.get().look_everywhere()
+    assert len(offsets) == 5
+    texts = [path.read_text(encoding="utf-8") for path in tmp_path.rglob("N*.md")]
+    assert len(texts) == COUNT - 1
+    assert not [text for text in texts if " Hub " in text]

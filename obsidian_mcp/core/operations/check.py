@@ -111,6 +111,18 @@ def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
     )
 
 
+def identify_finding(find: Callable[[], CheckFinding]) -> object:
+    """Return what a finding is known by, also when lines come or go above it (TOOL-41).
+
+    A broken link is known by itself: what was meant by it is worked out when it is shown.
+    """
+    if isinstance(find, partial) and find.func is _describe_link:
+        reference = find.args[-1]
+        return reference.source, reference.link.at, reference.link.original
+    finding = find()
+    return finding.path, finding.text
+
+
 def _find_broken_links(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
     """Find the broken links; of a template not those whose target its variables make."""
     for reference in broken_links(checked.vault).value:

@@ -32,6 +32,7 @@ from obsidian_mcp.core.search.hits import Facet, Order, Request
 from obsidian_mcp.core.tasks.line import read_line
 from obsidian_mcp.core.text.analysis import phrase
 from obsidian_mcp.core.text.call import check_each, checkpoint
+from obsidian_mcp.core.text.page_order import page_start
 from obsidian_mcp.core.text.text import Span, to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note
 from obsidian_mcp.core.vault.vault import Vault
@@ -107,7 +108,8 @@ def notes_with(
         for other in entries
         if other is not None and other.path != entry.path and is_note(other.path)
     ]
-    return NamingNotes(notes, max(hits.total - offset - len(hits.hits), 0), hits.incomplete)
+    more = max(hits.total - page_start(offset) - len(hits.hits), 0)
+    return NamingNotes(notes, more, hits.incomplete)
 
 
 def unlinked_mentions(

@@ -183,10 +183,9 @@ class FileSearch:
         else:
             result.ranked, result.lowered = currency.reorder(result.ranked)
         if request.note is None:
-            result.ranked, result.successors = currency.put_successors_first(
-                result.ranked, result.files
-            )
-            result.files = result.files | result.successors
+            ranked, added = currency.put_successors_first(result.ranked, result.files)
+            result.ranked, result.successors = ranked, added
+            result.files = result.files | added
 
     def _look(
         self, state: SearchState, rows: Rows, *, notice: str | None, is_whole: bool

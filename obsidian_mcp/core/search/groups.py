@@ -8,6 +8,7 @@ from itertools import dropwhile, islice
 
 from obsidian_mcp.core.calendar import clock
 from obsidian_mcp.core.text.fit import cut_text, take_fitting
+from obsidian_mcp.core.text.page_order import continue_order
 from obsidian_mcp.core.text.vault_path import parent
 from obsidian_mcp.errors import InvalidArguments
 
@@ -48,8 +49,9 @@ def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
     groups = group_items(result.snapshot, result.items, by)
     widened = remark_of(result)
     room = room_for(request.characters, widened, result.snapshot.notice, result.note)
-    rows = [(name, item) for name, items in groups.items() for item in items]
-    page = rows[request.offset : request.offset + request.limit]
+    in_order = [(name, item) for name, items in groups.items() for item in items]
+    rows, start = continue_order(in_order, request.offset, _row_key)
+    page = rows[start : start + request.limit]
     items = [item for _, item in page]
     render = Renderer(result, items, request, request.snippets)
     later_groups: list[Group] = []
@@ -63,7 +65,7 @@ def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
         later = islice(dropwhile(lambda name: name != current, groups), 1, 1 + LATER_GROUPS)
         later_groups = take_fitting((_group(name, groups) for name in later), room, size_in_answer)
     page_groups = [*_with_hits(entries), *later_groups]
-    following = request.offset + len(entries)
+    following = start + len(entries)
     next_offset = following if entries and following < len(rows) else None
     return Grouped(
         result.total,
@@ -74,6 +76,12 @@ def render_groups(result: FoundFiles, request: Request, by: Facet) -> Grouped:
         result.snapshot.notice,
         result.note,
     )
+
+
+def _row_key(row: tuple[str, Item]) -> object:
+    """Return what a file of a group is known by while groups and files come and go (TOOL-41)."""
+    name, item = row
+    return name, item.path
 
 
 _GroupedHit = tuple[Group | None, Hit]

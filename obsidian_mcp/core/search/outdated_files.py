@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.index.rows import WITH_INLINE_FIELDS, Rows
@@ -26,7 +25,8 @@ LONGEST_CHAIN = 50
 """Successors of successors that are followed: circles end there, too."""
 
 
-class Successor(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Successor:
     """What a mark names: a file, or a block of it by its id."""
 
     file: int
@@ -118,7 +118,7 @@ class OutdatedFiles:
 
     def _find_mark_of_block(self, successor: Successor) -> Mark | None:
         """Return the mark of a block that a link leads to; None where it is current."""
-        file, block_id = successor
+        file, block_id = successor.file, successor.block_id
         if not block_id or not (file in self.marking or file in self.marked_ids):
             return None
         text = self.read_text(self.paths[file])

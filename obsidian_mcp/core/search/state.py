@@ -139,7 +139,7 @@ class SearchStates:
             if self._outdated is not None:
                 last_state, outdated = self._outdated
                 if last_state is state and (outdated.names, outdated.today) == (names, today):
-                    return outdated.read_with(rows.text)
+                    return outdated if outdated.is_empty else outdated.read_with(rows.text)
             ask = self._ask_files
             visible = VisiblePaths(ask, state.file_cache), VisibleNumbers(ask, state.file_cache)
             outdated = read_outdated(rows, self._catalog, visible, names, today)
