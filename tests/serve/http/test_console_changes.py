@@ -188,8 +188,12 @@ def test_a_conversation_is_one_review_and_is_taken_back_as_one(app: App, vault: 
     assert (vault / "Plan.md").read_text(encoding="utf-8") == NOTE
     assert (vault / "Gone.md").read_text(encoding="utf-8") == "Old\n"
     assert (vault / "Other.md").read_text(encoding="utf-8") == "Of somebody else\n"
-    browser.go("changes?since=1")
+    browser.go("changes").follow("Look at all of them together")
+    assert "since=" in browser.address
     assert "Changed Other.md" in browser.text
+    assert "This was taken back." in browser.text
+    browser.go("changes?since=4")
+    assert "Changed Other.md" not in browser.text
 
 
 def test_moves_deletions_and_binary_files_are_shown(app: App, vault: Path, browser: ConsoleBrowser) -> None:

@@ -94,11 +94,6 @@ class ConsoleSessions:
             self._sessions.move_to_end(session_id)
             return session
 
-    def end(self, session_id: str) -> None:
-        """End a session: its owner has signed out."""
-        with self._lock:
-            self._sessions.pop(session_id, None)
-
 
 def _make_room(entries: OrderedDict[str, Any]) -> None:
     while len(entries) >= MOST:

@@ -58,10 +58,18 @@ def _write_summary(visit: Visit, heads: Sequence[ChangeHead]) -> Markup:
         button = element("button", "Mark all as seen")
         says = element("p", element("strong", f"{write_count(len(new), 'change')} to look at."))
         mark = visit.write_form(NAME, button, do="seen", upto=new[0].number)
-        row = element("div", says, mark, class_="row")
+        row = element("div", says, mark, _write_review_of_new(visit, new), class_="row")
     else:
         row = element("p", "You have looked at everything.")
     return join(row, _write_last_conversation(visit, heads))
+
+
+def _write_review_of_new(visit: Visit, new: Sequence[ChangeHead]) -> Markup | None:
+    """Return a link to all changes since the oldest one that is new, as one review."""
+    if len(new) < 2:
+        return None
+    address = visit.link(NAME, since=new[-1].number - 1)
+    return element("a", "Look at all of them together", href=address)
 
 
 def _write_last_conversation(visit: Visit, heads: Sequence[ChangeHead]) -> Markup | None:
