@@ -16,8 +16,8 @@ from .tool_commands import call_tool, read_standard_input
 BUDGET = 1_500
 """Characters of what is recalled."""
 NOT_LOOKED = (
-    "The vault is large and was not looked at whole: what changed since the last session may be "
-    "missing.\n"
+    "The vault was not looked at whole, because it is large: what changed since the last session "
+    "may be missing.\n"
 )
 NOTHING_FITS = 1
 """Exit status of `recall` without an answer."""

@@ -30,7 +30,7 @@ from .outdated_files import OutdatedFiles
 from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
 from .search_tools import SearchTools
 from .state import SearchStates
-from .stored_answer import find_stored, may_answer_stored
+from .stored_answer import find_stored, is_large, may_answer_stored
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
@@ -151,7 +151,8 @@ class Search:
     ) -> Hits | Grouped | None:
         """Return an answer from the rows where the first look at the folder takes long; None where
         the files are known (SEARCH-115)."""
-        if may_answer_stored(request, query) and not self._wait_for_files(patience):
+        may_answer = may_answer_stored(request, query) and not self._wait_for_files(0.0)
+        if may_answer and is_large(self._indexer) and not self._wait_for_files(patience):
             catalog, states = self._before_look or self._open_stored()
             tools = self._tools(request)._replace(
                 catalog=catalog, states=states, near=None, pdfs=None

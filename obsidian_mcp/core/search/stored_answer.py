@@ -16,6 +16,8 @@ from .file_search import FileSearch
 from .hits import Facet, Grouped, Hit, Hits, Request
 from .search_tools import SearchTools
 
+SMALL_FILES = 20_000
+"""Up to so many files are waited for to the end, however busy the machine is: mostly 0.1 s."""
 TRIES = 3
 """How often a question is asked again because notes of its answer have changed."""
 NOTICE = (
@@ -27,6 +29,11 @@ NOTICE = (
 def may_answer_stored(request: Request, query: QueryNode) -> bool:
     """Return whether the rows can answer: they know no names of files without text."""
     return request.note is None and not has_scope(query, "file", "path")
+
+
+def is_large(indexer: Indexer) -> bool:
+    """Return whether the rows are of so many files that to look at all takes long."""
+    return indexer.query(lambda rows: rows.file_paths.count_files()) > SMALL_FILES
 
 
 def find_stored(

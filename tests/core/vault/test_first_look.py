@@ -12,6 +12,7 @@ from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Change, DiskFile
 from obsidian_mcp.core.operations import recall
+from obsidian_mcp.core.search import stored_answer
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.vault import first_look
 from obsidian_mcp.core.vault.vault import Vault
@@ -38,6 +39,7 @@ class Look:
             return scan(folder, below, is_wanted)
 
         monkeypatch.setattr(VaultFolder, "scan", wait_and_scan)
+        monkeypatch.setattr(stored_answer, "SMALL_FILES", 0)
         monkeypatch.setattr(first_look, "SERVER_SECONDS", 0.01)
         monkeypatch.setattr(first_look, "COMMAND_SECONDS", 0.01)
 
@@ -97,6 +99,13 @@ def test_a_note_that_changed_or_went_meanwhile_is_never_shown_as_it_was(root: Pa
     (root / "Gears.md").unlink()
     look.end()
     assert search(opened, "escapement") == (["New.md"], "")
+
+
+def test_a_small_vault_is_looked_at_to_the_end(root: Path, look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored_answer, "SMALL_FILES", 3)
+    write(root / "New.md", "Another escapement.")
+    threading.Timer(0.1, look.end).start()
+    assert search(app_on(root), "escapement") == (["Clocks.md", "Gears.md", "New.md"], "")
 
 
 def test_that_nothing_is_found_is_said_when_all_files_are_known(root: Path, look: Look) -> None:
