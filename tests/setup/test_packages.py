@@ -28,8 +28,9 @@ from tests.system import SYSTEM_ENVIRONMENT
 from .conftest import bundle
 
 NO_VENDOR_TOOL = 3
-BUNDLE_KB = 1_600
-"""Most kilobytes of the extension; a sixth of it are docstrings, which say why the code is so."""
+BUNDLE_KB = 1_700
+"""Most kilobytes of the extension; a sixth of it are docstrings, which say why the code is so. The console, with what
+it reviews, takes 50."""
 
 
 @pytest.fixture
