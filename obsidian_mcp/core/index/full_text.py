@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from obsidian_mcp.core.text.vault_path import VaultPath
 
+from .columns import IN_LIST
 from .database import Connection
 
 _NOT_PDF = "files.path NOT LIKE '%.pdf'"
@@ -69,6 +70,13 @@ class FullText(NamedTuple):
 
     def count_common(self, least: int, words: Sequence[str]) -> int:
         """Return how many of some words are in at least `least` files."""
+        # each look into the full text passes all of its segments; the vocabulary is one lookup
+        listed = self.connection.execute(
+            f"SELECT word FROM words WHERE word {IN_LIST}", (json.dumps(list(words)),)
+        )
+        words = [word for (word,) in listed]
+        if not words:
+            return 0
         # One statement, as in `find_used`
         is_common = "(SELECT count(*) = ? FROM (SELECT 1 FROM search WHERE search MATCH ? LIMIT ?))"
         sql = "SELECT " + " + ".join([is_common] * len(words))
