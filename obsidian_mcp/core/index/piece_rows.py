@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from .columns import IN_LIST
@@ -85,7 +85,7 @@ def find_flagged(
     sql, values = "SELECT file FROM odd_notes WHERE odd & ?", list[int | str]([bits])
     if files is not None:
         sql, values = f"{sql} AND file {IN_LIST}", [bits, json.dumps(list(files))]
-    return {file for (file,) in connection.execute(sql, values)}
+    return set(chain.from_iterable(connection.execute(sql, values)))
 
 
 def read_last_file(connection: Connection) -> int:

@@ -61,7 +61,7 @@ class CachedTexts:
         self.state = identity, generation
         self.texts: dict[int, PlainText] = {}
         """Those that a pass over many texts has read."""
-        self._recent: dict[int, PlainText] = {}
+        self.recent: dict[int, PlainText] = {}
         """Those of the last hits: the same search reads them twice, and the next one often too."""
         self._bytes = 0
         self._lock = threading.Lock()
@@ -76,17 +76,13 @@ class CachedTexts:
                 self.texts[file] = text
                 self._bytes += size
 
-    def get(self, file: int) -> PlainText | None:
-        """Return the text of a file; None where it is not here."""
-        return self.texts.get(file) or self._recent.get(file)
-
     def add_recent(self, file: int, text: PlainText) -> None:
         """Keep a text for a while. It must be of this state of the index."""
         if len(text.data) > RECENT_BYTES:
             return
-        if len(self._recent) >= RECENT_TEXTS:
-            self._recent.clear()
-        self._recent[file] = text
+        if len(self.recent) >= RECENT_TEXTS:
+            self.recent.clear()
+        self.recent[file] = text
 
     def move_on(self, generation: int, changed: Iterable[int]) -> CachedTexts:
         """Return the texts of a later state, in which some files have changed.
@@ -96,9 +92,9 @@ class CachedTexts:
         with self._lock:
             later = CachedTexts(self.state[0], generation)
             later.texts, later._bytes = dict(self.texts), self._bytes
-        later._recent = dict(self._recent)
+        later.recent = dict(self.recent)
         for file in changed:
-            later._recent.pop(file, None)
+            later.recent.pop(file, None)
             if (text := later.texts.pop(file, None)) is not None:
                 later._bytes -= getsizeof(text.data) + _ENTRY_BYTES
         return later

@@ -117,7 +117,7 @@ class Texts:
         numbers = list(files)
         truncated = find_flagged(self._connection, search_document.TRUNCATED, numbers)
         for file, text in self._read(numbers):
-            _, *fields = text.read_head().short_fields
+            _, *fields = NoteHead(text.data[: text.head]).short_fields
             yield SearchedFields._make((file, file in truncated, *fields, text.decode_text()))
 
     def read_indexed_fields(
@@ -162,12 +162,13 @@ class Texts:
     def read_heads(self, files: Iterable[int]) -> list[tuple[int, NoteHead]]:
         """Return the heads of some files with the file, in the order of their numbers."""
         heads: dict[int, NoteHead] = {}
+        texts, recent = self.cached.texts, self.cached.recent
         missing = []
         for file in sorted(set(files)):
-            if (text := self.cached.get(file)) is None:
+            if (text := texts.get(file) or recent.get(file)) is None:
                 missing.append(file)
             else:
-                heads[file] = text.read_head()
+                heads[file] = NoteHead(text.data[: text.head])
         if not missing:
             return list(heads.items())
         decompress = self.decompressor.decompress
@@ -194,9 +195,10 @@ class Texts:
 
     def _read(self, files: Collection[int]) -> Iterator[tuple[int, PlainText]]:
         """Yield some files with their texts, and keep these for a while."""
+        texts, recent = self.cached.texts, self.cached.recent
         missing = []
         for file in files:
-            if (text := self.cached.get(file)) is None:
+            if (text := texts.get(file) or recent.get(file)) is None:
                 missing.append(file)
             else:
                 yield file, text
