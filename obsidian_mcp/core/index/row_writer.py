@@ -79,6 +79,7 @@ class RowWriter:
         """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
         self._pieces: dict[int, CompressedPiece] = {}
+        self._flags: dict[int, int] = {}
         self._contents: dict[int, search_document.SearchContent] = {}
 
     def put(self, compressed: CompressedRecord) -> bool:
@@ -116,6 +117,7 @@ class RowWriter:
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
         self._pieces[file] = piece
+        self._flags[file] = facts_.content.odd
         self._contents[file] = facts_.content
         return True
 
@@ -145,8 +147,7 @@ class RowWriter:
         texts = Texts(Decompressor(connection, self._identity))
         old_fields = list(texts.read_indexed_fields(self._stale))
         replace_pieces(connection, self._stale, self._pieces)
-        flags = {file: content.odd for file, content in self._contents.items()}
-        replace_flags(connection, self._stale, flags)
+        replace_flags(connection, self._stale, self._flags)
         search_document.write(connection, old_fields, self._contents)
         return bool(self._stale or self._contents)
 
