@@ -131,7 +131,7 @@ views:
 PATHS: list[tuple[str, list[dict[str, object]], int, int]] = [
     ("edit_note", [{"name": "Note 2", "operation": "append", "content": text} for text in ("one", "two")], 340, 13),
     ("update_task", [{"name": "Note 4", "line": 7, "status": status} for status in ("done", "todo")], 400, 16),
-    ("move_note", [{"name": "Note 3", "to": "Other"}, {"name": "Other", "to": "Note 3"}], 640, 16),
+    ("move_note", [{"name": "Note 3", "to": "Other"}, {"name": "Other", "to": "Note 3"}], 645, 16),
     ("query", [{"query": "TABLE rating FROM #animal SORT rating"}], 750, 18),
     ("query", [{"query": BASE}], 530, 18),
 ]

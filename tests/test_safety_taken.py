@@ -102,8 +102,10 @@ def test_a_file_that_is_taken_at_any_moment_of_a_call_is_no_fault_of_ours(
 
             taking.arm(moment, take)
             answer(app, tool, **given)  # raises for what is no AppError
+            is_taken = taking.is_done
+            taking.arm(0, lambda: None)  # what closing looks at is no part of the call
             app.vaults.close()
-            if not taking.is_done:
+            if not is_taken:
                 break
         else:
             raise AssertionError(f"{tool} looks at the disk more than {MOMENTS} times")

@@ -6,8 +6,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.serve.dispatch import Peer
@@ -22,10 +21,7 @@ if TYPE_CHECKING:
     from mcp.shared.message import SessionMessage
 
 
-@dataclass(frozen=True, slots=True)
-class SdkServer:
-    """A server of the SDK, with what has to be called beside it."""
-
+class SdkServer(NamedTuple):
     server: Server[Any]
     on_shutdown: Callable[[], None] | None = None
     """Called when the calls in flight have finished, to end subscriptions."""
