@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from functools import cached_property
 
 from obsidian_mcp import TYPE_CHECKING, logger
@@ -63,6 +64,13 @@ if TYPE_CHECKING:
             AppCommandFailed."""
 
 
+POLICY_SECONDS = 1.0
+"""How often the policy file is asked for its time: a call that begins later than this after a
+change is held to what it says now (POL-19)."""
+IN_USE_SECONDS = 60.0
+"""After so long nobody uses a vault any more that was opened anew: no call may take half of it."""
+
+
 class FolderVaults:
     """The vaults named by the configuration, or else those the Obsidian app knows; opened at first
     use."""
@@ -82,8 +90,11 @@ class FolderVaults:
         self._principal = principal
         self._watches = watches
         self._lock = threading.Lock()
-        self._open: dict[Path, Vault] = {}
-        self._watchers: list[FolderWatcher] = []
+        self._open: dict[Path, tuple[Vault, FolderWatcher | None]] = {}
+        self._outdated: list[tuple[Vault, FolderWatcher | None]] = []
+        """Vaults that were opened under another policy, which calls may still use."""
+        self._policy_stamp: object = None
+        self._policy_looked_at = float("-inf")
         self._scopes: dict[Path, tuple[VaultPath, ...]] = {}
         self._news = threading.Event()
         self._closed = False
@@ -190,18 +201,18 @@ class FolderVaults:
     def _reports_all_changes(self) -> bool:
         """Return whether the system reports every change in the vaults that are open."""
         are_watched = self._watches or not self._open
-        return are_watched and all(watcher.mode == "events" for watcher in list(self._watchers))
+        watchers = [watcher for _, watcher in list(self._open.values()) if watcher is not None]
+        return are_watched and all(watcher.mode == "events" for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
         # what is being opened is in the lists by then, and nothing is opened any more
         with self._lock:
             self._closed = True
+            opened = [*self._open.values(), *self._outdated]
+            self._outdated.clear()
         self._news.set()
-        for watcher in self._watchers:
-            watcher.stop()
-        for vault in self._open.values():
-            vault.close()
+        _close_vaults(opened)
 
     def _folders(self) -> dict[str, Path]:
         """Vault folders by the name under which tools know them, the default first (POL-12,
@@ -257,6 +268,8 @@ class FolderVaults:
 
     def _open_vault(self, folder: Path) -> Vault:
         with self._lock:
+            if time.monotonic() - self._policy_looked_at >= POLICY_SECONDS:
+                self._follow_policy()
             if folder not in self._open:
                 if missing := explain_missing(folder):
                     raise VaultNotFound(missing, vault=folder.name)
@@ -264,8 +277,48 @@ class FolderVaults:
                     raise VaultNotFound(
                         "The program is ending. Nothing was changed.", vault=folder.name
                     )
-                vault, watcher = self._builder.open_vault(folder, self._news.set)
-                if watcher is not None:
-                    self._watchers.append(watcher)
-                self._open[folder] = vault
-            return self._open[folder]
+                self._open[folder] = self._builder.open_vault(folder, self._news.set)
+            return self._open[folder][0]
+
+    def _follow_policy(self) -> None:
+        """Let vaults be opened anew whose policy is another since the policy file has changed.
+
+        Raises: PolicyInvalid, at each call until the file is right: what it forbids now is not
+        known.
+        """
+        from .policies import policy_of, policy_stamp
+
+        stamp = policy_stamp(self._config)
+        if stamp != self._policy_stamp:
+            changed = [
+                folder
+                for folder, (vault, _) in self._open.items()
+                if policy_of(self._config, folder, self._principal) != vault.policy
+            ]
+            self._retire([self._open.pop(folder) for folder in changed])
+            self._scopes.clear()
+            self._policy_stamp = stamp
+        self._policy_looked_at = time.monotonic()
+
+    def _retire(self, vaults: Sequence[tuple[Vault, FolderWatcher | None]]) -> None:
+        """Close vaults when the calls that use them have ended."""
+
+        def close() -> None:
+            with self._lock:
+                outdated = [opened for opened in vaults if opened in self._outdated]
+                self._outdated = [opened for opened in self._outdated if opened not in outdated]
+            _close_vaults(outdated)
+
+        if vaults:
+            self._outdated.extend(vaults)
+            closing = threading.Timer(IN_USE_SECONDS, close)
+            closing.daemon = True
+            closing.start()
+
+
+def _close_vaults(vaults: Sequence[tuple[Vault, FolderWatcher | None]]) -> None:
+    for _, watcher in vaults:
+        if watcher is not None:
+            watcher.stop()
+    for vault, _ in vaults:
+        vault.close()

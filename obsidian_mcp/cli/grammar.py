@@ -239,6 +239,8 @@ def _long_option(command: Subcommand, typed_name: str, value: Any) -> tuple[Comm
     if argument is None:
         from . import slips
 
+        if own := root().arguments.get(name):
+            raise slips.misplaced_option_error(own.option, command.name)
         options = [candidate.option for candidate in command.arguments.values()]
         raise slips.unknown_option_error(f"--{typed_name}", command.name, options)
     if argument.is_flag and isinstance(value, str):

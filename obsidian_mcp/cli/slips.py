@@ -33,6 +33,17 @@ def unknown_option_error(word: str, command: str, options: Sequence[str] = ()) -
     )
 
 
+def misplaced_option_error(option: str, command: str) -> InvalidArguments:
+    """Return the error for an option of the program that stands behind a command.
+
+    It is not taken there: `--read-only` may be the text that somebody searches for.
+    """
+    return InvalidArguments(
+        f"{option} is an option of all commands and stands before them: "
+        f"obsidian-mcp {option} … {command}. {_DASHED}"
+    )
+
+
 def _see(command: str) -> str:
     return f" See {' '.join(['obsidian-mcp', *command.split(), '--help'])}."
 

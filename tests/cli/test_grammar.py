@@ -197,6 +197,23 @@ def test_no_option_of_the_program_is_empty(option: str, vault: Path) -> None:
     assert main.run_command_line([option, "", "list"]) == 2
 
 
+MISPLACED = [
+    (command, argument.option)
+    for command in ("search x", "recall x", "keys list", "doctor")
+    for name, argument in grammar.root().arguments.items()
+    if name not in find_command(command.split())[0].arguments
+]
+
+
+@pytest.mark.parametrize(("command", "option"), MISPLACED)
+def test_of_an_option_of_the_program_behind_a_command_its_place_is_said(
+    command: str, option: str, vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CLI-12"""
+    assert main.run_command_line([*command.split(), option]) == 2
+    assert f"{option} is an option of all commands and stands before them" in capsys.readouterr().err
+
+
 class Refusing(io.RawIOBase):
     """Standard input that must not be read."""
 

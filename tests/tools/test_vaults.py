@@ -11,10 +11,17 @@ from typing import Any
 
 import pytest
 
-from obsidian_mcp import compose
+from obsidian_mcp import compose, vaults
 from obsidian_mcp.adapters.index_workers import IndexWorkers
 from obsidian_mcp.app import App
-from obsidian_mcp.errors import AppError, InvalidArguments, PolicyInvalid, VaultNotFound
+from obsidian_mcp.errors import (
+    AppError,
+    InvalidArguments,
+    NoteNotFound,
+    PermissionDenied,
+    PolicyInvalid,
+    VaultNotFound,
+)
 from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 from tests.serve.raw import RawServer
@@ -125,6 +132,62 @@ def test_a_server_opens_more_vaults_than_files_may_be_open_when_it_starts(tmp_pa
         answer = server.call("tools/call", {"name": "obsidian_search", "arguments": {"query": "heron", "vault": "*"}})
     found = json.loads(answer["result"]["content"][0]["text"])["data"]["vaults"]
     assert [vault["total"] for vault in found] == [1] * len(vaults)
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The policy file is looked at before each call."""
+    monkeypatch.setattr(vaults, "POLICY_SECONDS", 0)
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("serving", [False, True])
+@pytest.mark.parametrize("waiting", [0, 60])
+def test_a_change_of_the_policy_holds_for_the_next_call(
+    basic: Path, serving: bool, waiting: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """POL-19: of a running program; what it did before can still be undone"""
+    monkeypatch.setattr(vaults, "IN_USE_SECONDS", waiting)
+    app = app_on(basic, serving=serving)
+    policy = basic.parent / "policy.toml"
+
+    def people() -> int:
+        return int(call(app, "obsidian_list_files", {"folder": "", "recursive": True}).data["total"])
+
+    def read() -> str:
+        return call(app, "obsidian_read_note", {"name": "People/Mori Ayumi"}).contents()[-1]
+
+    everything = people()
+    call(app, "obsidian_create_note", {"name": "New", "content": "mine"})
+    assert "時計職人" in read()
+    policy.write_text('hidden = ["/People/"]\n', encoding="utf-8")
+    assert people() == everything + 1 - len(list((basic / "People").iterdir()))
+    with pytest.raises(NoteNotFound):
+        read()
+    assert not call(app, "obsidian_search", {"query": "時計職人"}).data["hits"]
+    assert call(app, "obsidian_undo", {}).data
+    assert not (basic / "New.md").exists()
+
+    policy.write_text("read_only = true\n", encoding="utf-8")
+    assert "時計職人" in read()
+    with pytest.raises(PermissionDenied):
+        call(app, "obsidian_create_note", {"name": "New", "content": "mine"})
+    policy.write_text("hidden = 1\n", encoding="utf-8")
+    for _ in range(2):
+        with pytest.raises(PolicyInvalid):
+            read()
+    policy.unlink()
+    assert people() == everything
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_policy_that_says_the_same_in_other_words_opens_nothing_anew(basic: Path) -> None:
+    """POL-19"""
+    app = app_on(basic)
+    opened = app.vaults.get()
+    for text in ("# none\n", "", '[vaults.Other]\nhidden = ["/x/"]\n'):
+        (basic.parent / "policy.toml").write_text(text, encoding="utf-8")
+        assert app.vaults.get() is opened
 
 
 def held(tmp_path: Path, scope: str, policy: str = "") -> App:

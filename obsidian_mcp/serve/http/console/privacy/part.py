@@ -50,7 +50,7 @@ class PrivacyPart(Part):
             element(
                 "p",
                 "What is hidden does not exist for apps: no list, search, link or count tells of "
-                "it. Programs that run now keep what they saw when they started; start them again.",
+                "it, also in programs that run now. They may remember what they have read before.",
                 class_="hint",
             ),
             _write_way(visit, level),
