@@ -295,12 +295,12 @@ class FolderVaults:
                 for folder, (vault, _) in self._open.items()
                 if policy_of(self._config, folder, self._principal) != vault.policy
             ]
-            self._retire([self._open.pop(folder) for folder in changed])
+            self._close_when_unused([self._open.pop(folder) for folder in changed])
             self._scopes.clear()
             self._policy_stamp = stamp
         self._policy_looked_at = time.monotonic()
 
-    def _retire(self, vaults: Sequence[tuple[Vault, FolderWatcher | None]]) -> None:
+    def _close_when_unused(self, vaults: Sequence[tuple[Vault, FolderWatcher | None]]) -> None:
         """Close vaults when the calls that use them have ended."""
 
         def close() -> None:
