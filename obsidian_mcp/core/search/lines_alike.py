@@ -49,10 +49,14 @@ class Statements:
     weights: Mapping[str, float]
 
     def share_of(self, words: frozenset[str]) -> float:
-        """Return what share of the best of these lines some words say, from 0 to 1."""
+        """Return what share of the best of these lines some words say, from 0 to 1.
+
+        `math.fsum`, because the order of words in a set is another in each process: two equal
+        shares would now and then differ in their last digit.
+        """
         shares = [
-            sum(self.weights[word] for word in line & words)
-            / sum(self.weights[word] for word in line)
+            math.fsum(self.weights[word] for word in line & words)
+            / math.fsum(self.weights[word] for word in line)
             for line in self.lines
             if len(line & words) >= min(LEAST_WORDS, len(line))
         ]
