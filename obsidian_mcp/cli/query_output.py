@@ -37,7 +37,7 @@ def render(data: Mapping[str, Any], form: str, offset: int = 0) -> str:
 
 
 def _format(data: Mapping[str, Any], form: str, offset: int) -> str:
-    if "tasks" in data:  # in lines, whatever the form
+    if "tasks" in data:  # tasks are lines of notes in every format: they have no columns
         return tasks_text(data)
     return {"table": _table, "csv": _csv, "markdown": _markdown}[form](data, offset)
 
@@ -79,8 +79,10 @@ def _title(group: Mapping[str, Any]) -> str:
 
 
 def _table(data: Mapping[str, Any], offset: int) -> str:
-    """Columns as wide as their widest cell, numbers to the right; groups and summaries have lines
-    of their own."""
+    """Return a table whose columns are as wide as their widest cell, with numbers to the right.
+
+    Groups and summaries have lines of their own between the rows.
+    """
     titles = [mask_controls(column["name"]) for column in data["columns"]]
     cells = [
         [fit_columns(mask_controls(cell_text(cell)), (), WIDEST)[0] for cell in row]

@@ -90,7 +90,7 @@ def _lines(hit: Hit, paint: _Paint) -> Iterator[str]:
             yield paint.colour(paint.fit(f"  {mask_controls(part)}", ())[0], QUIET)
         above = part
         number = f"{snippet.line:>6}: "
-        # of a passage several
+        # only a passage, which has a link, has several lines; the number stands before the first
         for line in snippet.text.split("\n") if snippet.link else [snippet.text]:
             marks = snippet.marks if line == snippet.text else ()
             yield paint.colour(number, LINE) + paint.line(mask_controls(line), marks, len(number))
