@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 from starlette.testclient import TestClient
@@ -15,6 +16,8 @@ from obsidian_mcp.serve.http.console.page import opening_address
 from obsidian_mcp.serve.http.console.sessions import SESSION_SECONDS, TOKEN_SECONDS, ConsoleSessions
 from obsidian_mcp.serve.mcp.prompts import PROMPTS
 from obsidian_mcp.setup.console_parts import console_parts
+from tests.conftest import app_on
+from tests.serve.console_browser import open_console
 from tests.serve.http_client import http_client
 
 SERVER = "http://127.0.0.1:4100"
@@ -220,3 +223,33 @@ def test_over_http_the_prompt_opens_nothing(app: App) -> None:
 
     assert "obsidian-mcp ui" in said
     assert "127.0.0.1" not in said
+
+
+@pytest.mark.parametrize("part", ["changes", "privacy", "apps"])
+@pytest.mark.parametrize(
+    ("problem", "said"),
+    [
+        ("no vault", "No vault is configured."),
+        ("a vault that is gone", "does not exist"),
+        ("a policy with a mistake", "The policy file"),
+    ],
+)
+def test_where_no_vault_can_be_opened_the_page_says_why(tmp_path: Path, part: str, problem: str, said: str) -> None:
+    """UI-09: Apps, which needs no vault, is shown all the same"""
+    vault = tmp_path / "vault"
+    if problem != "a vault that is gone":
+        vault.mkdir()
+    if problem == "a policy with a mistake":
+        (tmp_path / "policy.toml").write_text("hidden = 1\n", encoding="utf-8")
+    made = app_on(vault)
+    if problem == "no vault":
+        made = compose.build(made.config.replace(named_vaults=()))
+    with open_console(made) as browser:
+        browser.go(part)
+        assert browser.status < 500
+        assert [link for link in browser.links if link in ("Changes", "Privacy", "Apps")] == [
+            "Changes",
+            "Privacy",
+            "Apps",
+        ]
+        assert (said in browser.text) or (part == "apps" and browser.status == 200)

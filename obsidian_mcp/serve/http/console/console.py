@@ -203,10 +203,7 @@ class Console(Dialect):
         return Response(status_code=303, headers={"location": address, "cache-control": "no-store"})
 
     def _write(self, page: ConsolePage, part: Part, visit: Visit) -> Response:
-        try:
-            return write_page(page, list(self._parts.values()), part, visit)
-        except AppError:  # there is no vault: what the page says is all that can be said
-            return write_plain_page(page.title, page.body, status=page.status)
+        return write_page(page, list(self._parts.values()), part, visit)
 
     def _write_signed_out(self) -> Response:
         if self._open_sign_in is None:

@@ -10,6 +10,7 @@ from typing import Final
 
 from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
+from obsidian_mcp.errors import AppError
 
 from .fields import NO_FIELDS, RequestFields, write_query
 from .markup import Child, Markup, element, join
@@ -43,8 +44,15 @@ class Visit:
 
     @cached_property
     def vaults(self) -> Sequence[str]:
-        """The names of all vaults, the default first. Raises: VaultNotFound without any."""
-        return self.app.vaults.names()
+        """The names of all vaults, the default first.
+
+        None where they cannot be told: a part that asks for its vault says what is wrong, and the
+        others can do without.
+        """
+        try:
+            return self.app.vaults.names()
+        except AppError:
+            return ()
 
     def link(self, part: str, /, **fields: str | int | Sequence[str] | None) -> str:
         """Return an address in the console for the same vault; empty fields are left out.
