@@ -6,14 +6,12 @@ command, from `overview.json`. A command's own help has the tool's description a
 
 from __future__ import annotations
 
-import json
 import shutil
 import textwrap
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from .command_table import command_names, get_command, group_titles
-from .grammar import CommandArgument, Subcommand
+from .grammar import CommandArgument, Subcommand, read_table
 
 WIDEST = 100
 """Columns of the help, however wide the terminal."""
@@ -60,8 +58,7 @@ def group_help(group: str) -> str:
 
 def _overview() -> list[str]:
     """Return the groups of commands, with a short line for each command."""
-    path = Path(__file__).with_name("overview.json")
-    overview: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    overview: Mapping[str, Mapping[str, str]] = read_table("overview.json")
     room = max(len(name) for lines in overview.values() for name in lines)
     return [f"{title}:\n{_terms(lines.items(), room)}" for title, lines in overview.items()]
 
