@@ -50,18 +50,22 @@ class Options(CommandOptions):
             named_vaults=tuple(_folder(named, settings) for named in settings.named_vaults)
         )
 
-    def app(self, vaults: tuple[str, ...] = (), *, serving: bool = False) -> App:
-        """Return the App for one command, which closes it; `serving` one that runs for long.
+    def config_here(self, vaults: tuple[str, ...] = ()) -> Config:
+        """Return the configuration of a command that a person runs. Raises: InvalidArguments.
 
         Where no vault is named, that of the current folder is meant, as git takes the repository
         that one is in (CLI-04). A server has no such folder: clients start it anywhere.
         """
-        from obsidian_mcp import compose
-
         settings = self.with_vaults(vaults).config()
         if not settings.named_vaults and (around := vault_around()):
             settings = settings.replace(named_vaults=(around,))
-        return compose.build(settings, serving=serving)
+        return settings
+
+    def app(self, vaults: tuple[str, ...] = (), *, serving: bool = False) -> App:
+        """Return the App for one command, which closes it; `serving` one that runs for long."""
+        from obsidian_mcp import compose
+
+        return compose.build(self.config_here(vaults), serving=serving)
 
 
 def vault_around() -> str | None:

@@ -127,7 +127,7 @@ def diagnose(
     from obsidian_mcp.setup.doctor import examine
     from obsidian_mcp.setup.public_checks import examine_public
 
-    settings = options.with_vaults(tuple(vault)).config()
+    settings = options.config_here(tuple(vault))
     if not public_url:
         checks = examine(settings, System.from_this_computer())
         return _report_findings(settings, checks, as_json=json)

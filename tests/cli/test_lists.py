@@ -86,6 +86,8 @@ def test_the_vault_of_the_current_folder_is_meant_where_none_is_named(run: Run, 
     assert run("list", OBSIDIAN_VAULT_PATH=str(other)).stdout == "Elsewhere.md\n"
     assert run("--vault", str(other), "list").stdout == "Elsewhere.md\n"
     assert run("list", cwd=basic.parent).returncode != 0
+    assert f"Vault {basic.name}: {basic}" in run("doctor", cwd=basic / "Projects").stdout
+    assert "No vault is configured" in run("doctor", cwd=basic.parent).stdout
 
 
 def test_a_list_of_files_is_paths_in_a_pipe(run: Run, basic: Path) -> None:
