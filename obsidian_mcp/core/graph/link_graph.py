@@ -38,7 +38,7 @@ class LinkGraph:
 
     def __init__(self, rows: Rows, files: NumberedFiles, catalog: Catalog) -> None:
         self._links: LinkRows = rows.link_rows
-        self._numbers_of = rows.file_paths.find_numbers
+        self._file_paths = rows.file_paths
         self._files = files
         self._catalog = catalog
         self._known_targets: dict[tuple[str, str, bool], VaultPath | None] = {}
@@ -46,7 +46,7 @@ class LinkGraph:
     # -- some files
     def links_out(self, paths: Collection[str]) -> dict[str, Outgoing]:
         """Return what the links of some files lead to; files without links are left out."""
-        numbers = self._numbers_of([*paths]).values()
+        numbers = self._file_paths.find_numbers([*paths]).values()
         by_file: dict[str, Outgoing] = {}
         for source, row in self._with_sources(self._links.from_files(numbers)):
             self._add(by_file.setdefault(source, Outgoing({}, {})), source, row)
@@ -61,7 +61,7 @@ class LinkGraph:
             target = self.target(source, row.path, is_card=row.is_card)
             if target is not None and target in sought:
                 sources.setdefault(target, set()).add(source)
-        own = self._numbers_of([*sought]).values()
+        own = self._file_paths.find_numbers([*sought]).values()
         for source, row in self._with_sources(self._links.without_name(own)):
             if not clean(row.path):  # such a link leads to its own file
                 sources.setdefault(source, set()).add(source)
@@ -96,7 +96,7 @@ class LinkGraph:
 
     def linking_nowhere(self) -> set[VaultPath]:
         """Return the files with rows that have no link to another file or to a name of none."""
-        numbers = self._links.linking_nowhere() | self._links.odd_files().keys()
+        numbers = self._links.linking_nowhere() | self._file_paths.read_odd().keys()
         linking = {
             row.file
             for source, row in self._with_sources(self._links.from_files(numbers))
@@ -130,7 +130,7 @@ class LinkGraph:
         rows and gone, has them, or a link of a file that is gone.
         """
         others = (
-            *self._links.odd_files().values(),
+            *self._file_paths.read_odd().values(),
             *self._files.others,
             *self._files.gone.values(),
         )

@@ -103,6 +103,6 @@ class FilePaths:
         return ((number, to_path(path)) for number, path in rows)
 
     def read_odd(self) -> dict[int, VaultPath]:
-        """Return the files that are no notes, such as canvases and PDFs, and a few notes."""
+        """Return the files that are no note with the extension `.md`, or that have two keys."""
         sql = f"SELECT id, path FROM files INDEXED BY files_odd WHERE {IS_ODD}"
         return {number: to_path(path) for number, path in self.connection.execute(sql)}

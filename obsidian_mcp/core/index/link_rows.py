@@ -14,9 +14,8 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 
 from obsidian_mcp.core.text.text import to_printable
-from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .columns import IN_LIST, to_path
+from .columns import IN_LIST
 from .database import Connection
 from .facts import LinkFact
 from .interned import CARD
@@ -68,11 +67,6 @@ class LinkRows:
         """Return the keys that several files with rows have."""
         sql = "SELECT key FROM files GROUP BY key HAVING count(*) > 1"
         return {key for (key,) in self.connection.execute(sql)}
-
-    def odd_files(self) -> dict[int, VaultPath]:
-        """Return the files that are no note with the extension `.md`, or that have two keys."""
-        sql = f"SELECT id, path FROM files INDEXED BY files_odd WHERE {IS_ODD}"
-        return {number: to_path(path) for number, path in self.connection.execute(sql)}
 
     def files_with(self, keys: Iterable[str]) -> set[int]:
         """Return the files whose names have one of these keys."""

@@ -354,7 +354,7 @@ class FileNumbers:
                 known_generation, known_files, changed = -1, NumberedFiles({}, {}), rows.paths()
             else:
                 changed = rows.changed_since(stamp.generation)
-            (count,) = rows.connection.execute("SELECT count(*) FROM files").fetchone()
+            count = rows.file_paths.count_files()
             is_same = (
                 known_generation == generation
                 and count == len(known_files.paths) + len(known_files.gone)
@@ -366,9 +366,7 @@ class FileNumbers:
             if not is_same:
                 files = {**known_files.paths, **known_files.gone, **changed}
                 if len(files) != count:  # some rows were deleted
-                    numbers = {
-                        number for (number,) in rows.connection.execute("SELECT id FROM files")
-                    }
+                    numbers = rows.file_paths.read_numbers()
                     files = {number: path for number, path in files.items() if number in numbers}
                 there = self.catalog.entries_by_path()
                 # with the strings of the catalog, so that those of the rows can be freed

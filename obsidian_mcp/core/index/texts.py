@@ -18,6 +18,7 @@ from .columns import to_stored_path
 from .compression import CompressedPiece, Decompressor
 from .database import Connection
 from .facts import HeadingFact
+from .file_paths import FilePaths
 from .piece_rows import find_flagged, read_last_file, read_pieces
 from .stored_note import NoteHead
 from .text_cache import CachedTexts, PlainText
@@ -178,20 +179,15 @@ class Texts:
 
     def read_list_items(self, path: str) -> tuple[int, NoteHead, str] | None:
         """Return the number of a file, its head and its text; None where it has no list items."""
-        file = self._find_number(path)
+        file = FilePaths(self._connection).find_number(path)
         for number, text in self._read([] if file is None else [file]):
             if (head := text.read_head()).list_items:
                 return number, head, text.decode_text()
         return None
 
     def _read_at(self, path: str) -> PlainText | None:
-        file = self._find_number(path)
+        file = FilePaths(self._connection).find_number(path)
         return None if file is None else next((text for _, text in self._read([file])), None)
-
-    def _find_number(self, path: str) -> int | None:
-        sql = "SELECT id FROM files WHERE path = ?"
-        row = self._connection.execute(sql, (to_stored_path(path),)).fetchone()
-        return None if row is None else int(row[0])
 
     def _read(self, files: Collection[int]) -> Iterator[tuple[int, PlainText]]:
         """Yield some files with their texts, and keep these for a while."""
