@@ -36,22 +36,6 @@ class SearchedText(NamedTuple):
     """The text as it is stored, with its head, which few passes need."""
 
 
-class SearchedFields(NamedTuple):
-    """The fields of a file in the full-text index.
-
-    All but the text are prepared by `analysis.spread`.
-    """
-
-    file: int
-    is_truncated: bool
-    """Whether the text is only the beginning of the file's."""
-    aliases: str
-    headings: str
-    tags: str
-    folder: str
-    text: str
-
-
 class NoteText(NamedTuple):
     """The text of a note, with its sections."""
 
@@ -113,20 +97,12 @@ class Texts:
                 if file in texts:
                     yield file, texts[file].decode_text()
 
-    def read_fields(self, files: Iterable[int]) -> Iterator[SearchedFields]:
-        """Yield the fields of some files."""
-        numbers = list(files)
-        truncated = find_flagged(self._connection, search_document.TRUNCATED, numbers)
-        for file, text in self._read(numbers):
-            _, *fields = NoteHead(text.data[: text.head]).short_fields
-            yield SearchedFields._make((file, file in truncated, *fields, text.decode_text()))
-
     def read_indexed_fields(
         self, files: Iterable[int]
     ) -> Iterator[tuple[int, search_document.IndexedFields]]:
         """Yield what the full-text index has of some files."""
         for file, text in self._read(list(files)):
-            short_fields = text.read_head().short_fields
+            short_fields = NoteHead(text.data[: text.head]).short_fields
             yield file, search_document.IndexedFields(text.decode_text(), short_fields)
 
     def read_structure(self, file: int) -> array[int]:

@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from obsidian_mcp.core.index.search_document import ITEMS
+from obsidian_mcp.core.index.search_document import ITEMS, TRUNCATED
 from obsidian_mcp.core.text import analysis
 
+from .bounds import flagged_files
 from .plan import SearchPlan
 from .snapshot import Snapshot
 from .term import without_gaps
@@ -82,10 +83,13 @@ plain tuple: a search makes thousands."""
 
 def read_fields(snapshot: Snapshot, files: Iterable[int]) -> dict[int, Fields]:
     """Return the fields of some files."""
-    return {
-        number: Fields(bool(cut), *texts)
-        for number, cut, *texts in snapshot.rows.texts.read_fields(files)
-    }
+    truncated = flagged_files(snapshot, TRUNCATED)
+    fields: dict[int, Fields] = {}
+    for number, indexed in snapshot.rows.texts.read_indexed_fields(files):
+        _, aliases, headings, tags, folder = indexed.short_fields
+        is_truncated = number in truncated
+        fields[number] = Fields(is_truncated, aliases, headings, tags, folder, indexed.text)
+    return fields
 
 
 class Scorer:
