@@ -10,8 +10,9 @@ from typing import Any
 from obsidian_mcp.core.index.compression import Decompressor
 from obsidian_mcp.core.index.database import Connection
 from obsidian_mcp.core.index.index import Index
+from obsidian_mcp.core.index.piece_rows import read_pieces
 from obsidian_mcp.core.index.rows import TABLES
-from obsidian_mcp.core.index.texts import Texts
+from obsidian_mcp.core.index.text_cache import PlainText
 
 
 def has_page_statistics() -> bool:
@@ -50,7 +51,9 @@ def _notes(connection: Connection) -> Iterator[tuple[Any, ...]]:
     (identity,) = connection.execute("SELECT identity FROM state").fetchone()
     flags = dict(connection.execute("SELECT file, odd FROM odd_notes").fetchall())
     paths = dict(connection.execute("SELECT id, path FROM files").fetchall())
-    for file, text, plain in Texts(Decompressor(connection, identity)).read_all():
+    decompressor = Decompressor(connection, identity)
+    for file, piece in read_pieces(connection):
+        plain = PlainText(decompressor.decompress(piece.dictionary, piece.content), piece.head)
         head = plain.read_head()
         parts = (*head.short_fields, head.structure, head.headings, head.list_items)
-        yield (paths[file], flags.get(file, 0), *parts, text)
+        yield (paths[file], flags.get(file, 0), *parts, plain.decode_text())

@@ -65,18 +65,12 @@ class Texts:
         text = self._read_at(path)
         return None if text is None else text.decode_text()
 
-    def read_all(self) -> Iterator[SearchedText]:
-        """Yield the texts of all files, in no order."""
-        for file, piece in read_pieces(self._connection):
-            yield _to_searched(file, self._decompress(piece))
-
     def read_searched(self, files: AbstractSet[int]) -> Iterator[SearchedText]:
         """Yield the texts of some files, in no order, and keep them for the next search."""
         cached = self.cached.texts
         missing = files - cached.keys()
-        for file in files:
-            if (text := cached.get(file)) is not None and file not in missing:
-                yield _to_searched(file, text)
+        for file in files - missing:
+            yield _to_searched(file, cached[file])
         if not missing:
             return
         # of more, a pass over all rows is quicker

@@ -83,7 +83,9 @@ def test_a_vault_that_has_grown_gets_a_dictionary_of_its_notes_and_reads_what_wa
         with vault.index.database.read_transaction() as connection:
             (dictionaries,) = connection.execute("SELECT count(DISTINCT dictionary) FROM notes").fetchone()
         assert dictionaries >= 2
-        texts = vault.indexer.query(lambda rows: [text for _, text, _ in rows.texts.read_all()])
+        texts = vault.indexer.query(
+            lambda rows: [text for _, text, _ in rows.texts.read_searched(frozenset(rows.paths()))]
+        )
         assert len(texts) == count + 1
         assert "alone, with little to say" in texts
 
