@@ -7,8 +7,9 @@ most searches (SEARCH-48).
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.text import to_printable
@@ -17,6 +18,8 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from .columns import IN_LIST, to_path, to_stored_path
 from .database import Connection
 from .link_rows import IS_ODD
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +109,9 @@ class FilePaths:
         """Return the files that are no note with the extension `.md`, or that have two keys."""
         sql = f"SELECT id, path FROM files INDEXED BY files_odd WHERE {IS_ODD}"
         return {number: to_path(path) for number, path in self.connection.execute(sql)}
+
+
+class AskFiles(Protocol):
+    """Answers a question about the files from one view of the index."""
+
+    def __call__(self, question: Callable[[FilePaths], T], /) -> T: ...

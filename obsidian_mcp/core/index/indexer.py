@@ -14,6 +14,7 @@ from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .database import PATIENCE, Busy, Replaced
+from .file_paths import FilePaths
 from .freshness import CURRENT, Answer, Freshness, end_of_wait
 from .index import Index
 from .ingest import Read
@@ -126,6 +127,10 @@ class Indexer(PendingFiles):
                 return question(Rows(connection, stamp, self._text_cache))
             self.freshen()
         raise StorageFailed("The index could not be read. Try again in a moment.")
+
+    def ask_files(self, question: Callable[[FilePaths], T]) -> T:
+        """Answer a question about the numbers and paths of the files with rows, as `query`."""
+        return self.query(lambda rows: question(rows.file_paths))
 
     def go_to_rest(self) -> None:
         """Give back the memory that only makes the next question quicker (INDEX-58)."""

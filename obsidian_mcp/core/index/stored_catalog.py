@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from itertools import chain
-from typing import TypeVar
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -13,10 +12,8 @@ from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text.vault_path import VaultPath, name_key
 from obsidian_mcp.errors import PermissionDenied
 
+from .file_paths import AskFiles
 from .row_writer import Stat
-from .rows import Rows
-
-T = TypeVar("T")
 
 
 class StoredCatalog(Catalog):
@@ -26,19 +23,14 @@ class StoredCatalog(Catalog):
     missing. A file is given as it is on disk now, so that nothing is said of one that is gone.
     """
 
-    def __init__(self, query: Callable[[Callable[[Rows], object]], object], stat: Stat) -> None:
-        """`query` answers a question from the rows; `stat` looks at a file."""
+    def __init__(self, ask: AskFiles, stat: Stat) -> None:
+        """`ask` answers a question from the rows; `stat` looks at a file."""
         super().__init__()
-        self._query = query
+        self._ask = ask
         self._stat = stat
 
-    def _ask(self, question: Callable[[Rows], T]) -> T:
-        answers: list[T] = []
-        self._query(lambda rows: answers.append(question(rows)))
-        return answers[-1]
-
     def __contains__(self, path: str) -> bool:
-        return self._ask(lambda rows: rows.file_paths.find_number(path)) is not None
+        return self._ask(lambda files: files.find_number(path)) is not None
 
     def get(self, path: str) -> FileEntry | None:
         stored = self.read_stored([path]).get(VaultPath(path))
@@ -47,7 +39,7 @@ class StoredCatalog(Catalog):
     def read_stored(self, paths: Iterable[str]) -> dict[VaultPath, FileEntry]:
         """Return files as the rows have them; those without rows are left out."""
         listed = list(paths)
-        return self._ask(lambda rows: rows.file_paths.read_entries(listed))
+        return self._ask(lambda files: files.read_entries(listed))
 
     def look_at(self, stored: FileEntry) -> FileEntry | None:
         """Return a file as it is on disk; None for one that is gone. Raises: AppError."""
@@ -60,7 +52,7 @@ class StoredCatalog(Catalog):
     def find_by_name(self, *filenames: str) -> tuple[VaultPath, ...]:
         names = {name_key(filename) for filename in filenames}
         keys = set(chain.from_iterable(map(keys_of, filenames)))
-        paths = self._ask(lambda rows: rows.file_paths.find_named(keys))
+        paths = self._ask(lambda files: files.find_named(keys))
         return tuple(sorted(path for path in paths if name_key(path.rpartition("/")[2]) in names))
 
     def find_equal(self, path: str) -> list[VaultPath]:

@@ -7,24 +7,15 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.spellings import normal_form
-from obsidian_mcp.core.index.file_paths import FilePaths
+from obsidian_mcp.core.index.file_paths import AskFiles, FilePaths
 from obsidian_mcp.core.text.analysis import fold
 from obsidian_mcp.core.text.vault_path import NOTE_EXTENSION, VaultPath, is_note, is_pdf
 
-T = TypeVar("T")
-
 MOST_PATHS = 2_000
 """Paths that are kept between searches, and looked up one by one."""
-
-
-class AskFiles(Protocol):
-    """Answers a question about the files from one view of the index."""
-
-    def __call__(self, question: Callable[[FilePaths], T], /) -> T: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class Search:
         return None
 
     def _open_stored(self) -> tuple[StoredCatalog, SearchStates]:
-        catalog = StoredCatalog(self._indexer.query, self._indexer.stat or (lambda _: None))
+        catalog = StoredCatalog(self._indexer.ask_files, self._indexer.stat or (lambda _: None))
         self._before_look = catalog, SearchStates(self._indexer, catalog)
         return self._before_look
 

@@ -6,12 +6,11 @@ import threading
 from collections.abc import Callable, Mapping
 from collections.abc import Set as AbstractSet
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
-from obsidian_mcp.core.index.file_paths import FilePaths
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.rows import Rows, Stamp
 from obsidian_mcp.core.note.validity import ValidityNames
@@ -22,8 +21,6 @@ from . import vocabulary
 from .file_table import FileCache, VisibleNumbers, VisiblePaths
 from .outdated_files import OutdatedFiles, read_outdated
 from .vocabulary import Vocabulary
-
-T = TypeVar("T")
 
 LANGUAGE_FILES = 500
 """Of this many files one must have a word that identifies a language: a few quotations do not make
@@ -140,7 +137,7 @@ class SearchStates:
                 last_state, outdated = self._outdated
                 if last_state is state and (outdated.names, outdated.today) == (names, today):
                     return outdated if outdated.is_empty else outdated.read_with(rows.text)
-            ask = self._ask_files
+            ask = self._indexer.ask_files
             visible = VisiblePaths(ask, state.file_cache), VisibleNumbers(ask, state.file_cache)
             outdated = read_outdated(rows, self._catalog, visible, names, today)
             self._outdated = state, outdated
@@ -155,10 +152,6 @@ class SearchStates:
                 self.languages = analysis.languages(count_common)
                 self._words_of_languages = state.words
             return self.languages
-
-    def _ask_files(self, question: Callable[[FilePaths], T]) -> T:
-        """Answer a question about the files outside of a search."""
-        return self._indexer.query(lambda rows: question(rows.file_paths))
 
 
 def _list_others(

@@ -33,7 +33,7 @@ def may_answer_stored(request: Request, query: QueryNode) -> bool:
 
 def is_large(indexer: Indexer) -> bool:
     """Return whether the rows are of so many files that to look at all takes long."""
-    return indexer.query(lambda rows: rows.file_paths.count_files()) > SMALL_FILES
+    return indexer.ask_files(lambda files: files.count_files()) > SMALL_FILES
 
 
 def find_stored(
