@@ -68,7 +68,7 @@ class CachedTexts:
 
     def add(self, file: int, text: PlainText) -> None:
         """Keep a text while there is room. It must be of this state of the index."""
-        size = getsizeof(text.data) + _ENTRY_BYTES
+        size = _size_of(text)
         if self._bytes + size > CACHE_BYTES:
             return
         with self._lock:
@@ -96,8 +96,13 @@ class CachedTexts:
         for file in changed:
             later.recent.pop(file, None)
             if (text := later.texts.pop(file, None)) is not None:
-                later._bytes -= getsizeof(text.data) + _ENTRY_BYTES
+                later._bytes -= _size_of(text)
         return later
+
+
+def _size_of(text: PlainText) -> int:
+    """Return how many bytes a kept text takes."""
+    return getsizeof(text.data) + _ENTRY_BYTES
 
 
 class TextCache:
