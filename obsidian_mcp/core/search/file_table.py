@@ -63,8 +63,9 @@ class FileCache:
     list_others: Callable[[AbstractSet[VaultPath]], tuple[FileEntry, ...]] = lambda _: ()
     """Returns the files without rows that have no text, or whose PDFs, but for these, are not
     read; by path."""
-    canvases: frozenset[int] = frozenset()
-    pdfs: frozenset[int] = frozenset()
+    listed_count: int = field(init=False)
+    canvases: frozenset[int] = field(init=False)
+    pdfs: frozenset[int] = field(init=False)
     paths: dict[int, VaultPath] = field(default_factory=dict)
     """Paths of listed files that were looked up."""
     numbers: frozenset[int] | None = None
@@ -72,6 +73,7 @@ class FileCache:
     path_lines: PathLines | None = None
 
     def __post_init__(self) -> None:
+        self.listed_count = self.row_count - len(self.excluded)
         paths = self.odd.items()
         self.pdfs = frozenset([number for number, path in paths if is_pdf(path)])
         self.canvases = frozenset(
@@ -132,9 +134,9 @@ class VisiblePaths(Mapping[int, VaultPath]):
         self._ask, self._cache = ask, cache
 
     def __getitem__(self, number: int) -> VaultPath:
-        path = None if number in self._cache.excluded else self._cache.paths.get(number)
-        if path is None and number not in self._cache.excluded:
-            path = self._ask(lambda files: files.read_path(number))
+        path = None
+        if number not in self._cache.excluded:
+            path = self._cache.paths.get(number) or self._ask(lambda files: files.read_path(number))
         if path is None:
             raise KeyError(number)
         return path
@@ -147,7 +149,7 @@ class VisiblePaths(Mapping[int, VaultPath]):
         return iter(self._ask(FilePaths.read_numbers) - self._cache.excluded)
 
     def __len__(self) -> int:
-        return self._cache.row_count - len(self._cache.excluded)
+        return self._cache.listed_count
 
 
 class VisibleNumbers(Mapping[VaultPath, int]):
@@ -167,7 +169,7 @@ class VisibleNumbers(Mapping[VaultPath, int]):
         return iter(path for number, path in paths.items() if number not in self._cache.excluded)
 
     def __len__(self) -> int:
-        return self._cache.row_count - len(self._cache.excluded)
+        return self._cache.listed_count
 
 
 class FileTable:
@@ -181,7 +183,7 @@ class FileTable:
         self._rows, self._cache = files, cache
         self.paths = LookedUpPaths(cache.paths)
         self.paths.rows, self.paths.cache = files, cache
-        self.count = cache.row_count - len(cache.excluded)
+        self.count = cache.listed_count
         self.excluded = cache.excluded
         self.is_hidden = cache.is_hidden
         self.canvases = cache.canvases
