@@ -69,6 +69,18 @@ def note(number: int, count: int, vocabulary: list[str], weights: list[float], s
     return "\n".join(lines)
 
 
+def weights_of(vocabulary: list[str]) -> list[float]:
+    """How common each word is, added up, as `random.choices` takes it."""
+    return list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
+
+
+def flat_notes(count: int) -> dict[str, str]:
+    """The notes of a vault without folders, as `MemoryVault` takes them."""
+    vocabulary = words()
+    weights = weights_of(vocabulary)
+    return {f"{number}.md": note(number, count, vocabulary, weights) for number in range(count)}
+
+
 def generate(root: Path, count: int, sections: int = 0) -> Path:
     """A vault of `count` notes below `root`, unless it is there already; with so many sections in each note, or as many
     as notes of measured vaults have."""
@@ -76,7 +88,7 @@ def generate(root: Path, count: int, sections: int = 0) -> Path:
     if done.exists():
         return root
     vocabulary = words()
-    weights = list(accumulate(1 / (rank + 3) for rank in range(VOCABULARY)))
+    weights = weights_of(vocabulary)
     for folder in {folder_of(number) for number in range(min(count, FOLDERS))}:
         (root / folder).mkdir(parents=True, exist_ok=True)
     for number in range(count):

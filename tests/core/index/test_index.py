@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import accumulate
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -23,7 +22,7 @@ from obsidian_mcp.core.search.search import Search
 from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_note
 from tests.core.memory import MemoryVault, apply
 from tests.examples import examples
-from tests.generate import note, words
+from tests.generate import flat_notes
 from tests.index_dump import dump
 
 NAMES = [
@@ -231,7 +230,7 @@ def test_the_status_says_where_the_index_is_and_what_it_holds(tmp_path: Path) ->
 
 def test_a_changed_paragraph_writes_little_and_no_change_writes_much(tmp_path: Path) -> None:
     """INDEX-45, INDEX-53: what the changes leave in the full-text index is merged apart from them."""
-    texts = make_notes(150)
+    texts = flat_notes(150)
     place = tmp_path / "v.db"
     with MemoryVault(texts, place) as vault:
         vault.indexer.complete()
@@ -258,16 +257,10 @@ def test_a_changed_paragraph_writes_little_and_no_change_writes_much(tmp_path: P
         assert vault.indexer.query(lambda rows: rows.full_text.count('"changed"')) == 60
 
 
-def make_notes(count: int) -> dict[str, str]:
-    vocabulary = words()
-    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
-    return {f"{n}.md": note(n, count, vocabulary, weights) for n in range(count)}
-
-
 def test_processes_that_store_a_change_each_leave_few_segments(tmp_path: Path) -> None:
     """INDEX-45: a command has no background that merges."""
     place = tmp_path / "v.db"
-    texts = make_notes(30)
+    texts = flat_notes(30)
     with MemoryVault(texts, place) as vault:
         vault.indexer.complete()
     most = 0

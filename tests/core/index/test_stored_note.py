@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from functools import partial
-from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,7 @@ from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.text.vault_path import VaultPath
 from tests.core.memory import MemoryVault
 from tests.examples import examples
-from tests.generate import note, words
+from tests.generate import flat_notes
 from tests.index_dump import has_page_statistics
 
 LINES = [
@@ -149,10 +148,7 @@ def read_searched_texts(rows: Rows) -> set[str]:
 @pytest.mark.skipif(not has_page_statistics(), reason="this SQLite counts no pages")
 def test_the_pages_of_texts_are_full_after_a_build(tmp_path: Path) -> None:
     """INDEX-59"""
-    vocabulary = words()
-    weights = list(accumulate(1 / (rank + 3) for rank in range(len(vocabulary))))
-    texts = {f"{n}.md": note(n, 150, vocabulary, weights) for n in range(150)}
-    with MemoryVault(texts, tmp_path / "v.db") as vault:
+    with MemoryVault(flat_notes(150), tmp_path / "v.db") as vault:
         vault.indexer.complete()
         with vault.index.database.read_transaction() as connection:
             sql = "SELECT sum(unused), sum(pgsize) FROM dbstat WHERE name = 'notes'"
