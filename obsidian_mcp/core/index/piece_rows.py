@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain, pairwise
 from typing import Final
 
-from .columns import IN_LIST
 from .compression import CompressedPiece
 from .database import Connection
 
@@ -78,14 +77,10 @@ def replace_flags(connection: Connection, stale: Iterable[int], flags: Mapping[i
     connection.executemany("INSERT INTO odd_notes VALUES (?, ?)", rows)
 
 
-def find_flagged(
-    connection: Connection, bits: int, files: Collection[int] | None = None
-) -> set[int]:
-    """Return the files, of some or of all, that have one of some bits of `search_document`."""
-    sql, values = "SELECT file FROM odd_notes WHERE odd & ?", list[int | str]([bits])
-    if files is not None:
-        sql, values = f"{sql} AND file {IN_LIST}", [bits, json.dumps(list(files))]
-    return set(chain.from_iterable(connection.execute(sql, values)))
+def find_flagged(connection: Connection, bits: int) -> set[int]:
+    """Return the files that have one of some bits of `search_document`."""
+    rows = connection.execute("SELECT file FROM odd_notes WHERE odd & ?", (bits,))
+    return set(chain.from_iterable(rows))
 
 
 def read_last_file(connection: Connection) -> int:

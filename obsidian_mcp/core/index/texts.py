@@ -100,13 +100,12 @@ class Texts:
             yield file, search_document.IndexedFields(text.decode_text(), short_fields)
 
     def read_structure(self, file: int) -> array[int]:
-        """Return the numbers of the structure of a text.
+        """Return the numbers of the structure of a text as it is stored.
 
-        None where it is not known, as of a text that is cut.
+        None where it is not known. A text that is cut has that of its beginning.
         """
-        if not find_flagged(self._connection, search_document.TRUNCATED, [file]):
-            for _, text in self._read([file]):
-                return text.structure
+        for _, text in self._read([file]):
+            return text.structure
         return array("I")
 
     def read_note(self, path: str) -> NoteText | None:

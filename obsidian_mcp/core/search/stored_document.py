@@ -58,6 +58,8 @@ class StoredDocument(Document):
     def structure(self) -> Structure:
         if self._plain is not None:
             numbers = self._plain.structure
+        elif self.number in flagged_files(self._snapshot, search_document.TRUNCATED):
+            return super().structure
         else:
             numbers = self._snapshot.rows.texts.read_structure(self.number)
         return Structure(numbers) if numbers else super().structure
