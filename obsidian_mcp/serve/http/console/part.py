@@ -108,9 +108,9 @@ class Part(ABC):
     def show(self, visit: Visit) -> ConsolePage:
         """Return a page. It changes nothing. Raises: AppError, which is shown to the person."""
 
+    @abstractmethod
     def act(self, visit: Visit) -> str:
         """Do what a form says; return the address of the page that follows (`Visit.link`).
 
         Raises: AppError, which is shown to the person with a way back.
         """
-        raise NotImplementedError
