@@ -22,7 +22,7 @@ from obsidian_mcp.serve.http.tool_service import ToolService
 from .fields import RequestFields
 from .markup import element, join
 from .origin_check import NOT_OURS, check_origin, check_real_visit
-from .page import ASSETS, BELOW, SIGN_IN, write_asset, write_page, write_plain_page
+from .page import ASSETS, BELOW, OPEN, SIGN_IN, write_asset, write_page, write_plain_page
 from .part import CLIENT, ConsolePage, Part, Visit
 from .sessions import SESSION_SECONDS, ConsoleSession, ConsoleSessions
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 MOST_BYTES: Final = 1_048_576
 """Of a form: the paths of a large change."""
 COOKIE: Final = "obsidian-mcp-console"
-OPEN: Final = "open"
 HOME: Final = "home"
 _RUN_AGAIN: Final = join(
     "Run ",

@@ -20,6 +20,8 @@ BELOW: Final = "/console"
 """The path below which the console is served."""
 SIGN_IN: Final = "sign-in"
 """The path below it of the page that asks the owner of an HTTP server."""
+OPEN: Final = "open"
+"""The path below it that takes a one-time token."""
 ASSETS: Final = {
     "console.css": "text/css; charset=utf-8",
     "console.js": "text/javascript; charset=utf-8",
@@ -49,7 +51,7 @@ SANDBOXED: Final = {
 
 def opening_address(server: str, token: str) -> str:
     """Return the address that opens the console once."""
-    return f"{server}{BELOW}/open?token={token}"
+    return f"{server}{BELOW}/{OPEN}?token={token}"
 
 
 def write_page(page: ConsolePage, parts: Sequence[Part], current: Part, visit: Visit) -> Response:

@@ -11,7 +11,7 @@ from obsidian_mcp.core.operations.conversations import group_conversations
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
-from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
+from obsidian_mcp.serve.http.console.part import CLIENT, ConsolePage, Visit
 
 from .file_card import NAME
 from .wording import describe_steps, name_author, write_day, write_time
@@ -23,7 +23,7 @@ PAGE: Final = 50
 def is_new(head: ChangeHead) -> bool:
     """Return whether a person has yet to look at a change. What they did here themselves is not
     new."""
-    return not head.is_seen and head.author.client != "console"
+    return not head.is_seen and head.author.client != CLIENT
 
 
 def list_page(visit: Visit, heads: Sequence[ChangeHead]) -> ConsolePage:
@@ -73,7 +73,7 @@ def _write_review_of_new(visit: Visit, new: Sequence[ChangeHead]) -> Markup | No
 
 
 def _write_last_conversation(visit: Visit, heads: Sequence[ChangeHead]) -> Markup | None:
-    others = [head for head in heads if head.author.client != "console"]
+    others = [head for head in heads if head.author.client != CLIENT]
     if not others:
         return None
     latest = group_conversations(others)[0]

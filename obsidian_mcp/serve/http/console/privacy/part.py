@@ -210,14 +210,17 @@ def _write_way(visit: Visit, level: str) -> Markup:
     names = level.split("/") if level else []
     links = [
         element(
-            "a", "All folders", href=visit.link("privacy"), aria_current=None if names else "page"
+            "a",
+            "All folders",
+            href=visit.link(PrivacyPart.name),
+            aria_current=None if names else "page",
         )
     ]
     for depth, name in enumerate(names, 1):
         path = "/".join(names[:depth])
         current = "page" if depth == len(names) else None
         links.append(
-            element("a", name, href=visit.link("privacy", folder=path), aria_current=current)
+            element("a", name, href=visit.link(PrivacyPart.name, folder=path), aria_current=current)
         )
     steps = [part for link in links for part in (" / ", link)][1:]
     return element("nav", *steps, aria_label="Folder")
