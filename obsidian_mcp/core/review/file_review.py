@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from obsidian_mcp.core.note import parser
+
 from .hunk_review import ReviewedHunk, review_text
 from .link_review import LinkChange, compare_links
 from .property_review import PropertyChange, compare_properties
@@ -25,6 +27,7 @@ def review_file(path: str, before: str, after: str) -> FileReview:
     """Return the review of a text file; of one that is no note, its lines alone. Raises:
     OperationTimeout."""
     if not path.lower().endswith(NOTE):
-        return FileReview(review_text(before, after, is_note=False))
-    hunks = review_text(before, after, is_note=True)
-    return FileReview(hunks, compare_properties(before, after), compare_links(before, after))
+        return FileReview(review_text(before, after))
+    old, new = parser.parse(before), parser.parse(after)
+    hunks = review_text(before, after, (old, new))
+    return FileReview(hunks, compare_properties(old, new), compare_links(old, new))

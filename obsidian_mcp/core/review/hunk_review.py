@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.table import read_row
 from obsidian_mcp.core.text.call import checkpoint
 from obsidian_mcp.core.text.diff import CONTEXT_LINES
@@ -52,14 +52,20 @@ class ReviewedHunk:
     lines: tuple[ReviewedLine, ...]
 
 
-def review_text(before: str, after: str, *, is_note: bool) -> list[ReviewedHunk]:
-    """Return the hunks of a text; of one that is no note, all lines are code.
+def review_text(
+    before: str, after: str, notes: tuple[Note, Note] | None = None
+) -> list[ReviewedHunk]:
+    """Return the hunks of a text. `notes`: both texts parsed; without them all lines are code.
 
     Raises: OperationTimeout.
     """
     old, new = split_lines(before), split_lines(after)
-    kinds = (_kinds(before, old, is_note=is_note), _kinds(after, new, is_note=is_note))
-    headings = _Headings(after or before) if is_note else None
+    if notes is None:
+        kinds = (_code_kinds(old), _code_kinds(new))
+        headings = None
+    else:
+        kinds = (kinds_of_lines(notes[0]), kinds_of_lines(notes[1]))
+        headings = _Headings(notes[1] if after else notes[0])
     reviewed = []
     groups = LineMatcher(old, new).get_grouped_opcodes(CONTEXT_LINES)
     for number, group in enumerate(groups, 1):
@@ -74,13 +80,12 @@ def review_text(before: str, after: str, *, is_note: bool) -> list[ReviewedHunk]
     return reviewed
 
 
-def _kinds(text: str, lines: Sequence[str], *, is_note: bool) -> Sequence[LineKind]:
-    return kinds_of_lines(text) if is_note else ["code"] * len(lines)
+def _code_kinds(lines: Sequence[str]) -> list[LineKind]:
+    return ["code"] * len(lines)
 
 
 class _Headings:
-    def __init__(self, text: str) -> None:
-        note = parser.parse(text)
+    def __init__(self, note: Note) -> None:
         self._lines = [heading.line for heading in note.outline]
         self._texts = [heading.text for heading in note.outline]
 

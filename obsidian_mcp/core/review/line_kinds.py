@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.elements import SectionKind
+from obsidian_mcp.core.note.parser import Note
 
 LineKind = Literal["text", "property", "table", "code"]
 
@@ -19,9 +19,8 @@ _KINDS: Final[dict[SectionKind, LineKind]] = {
 }
 
 
-def kinds_of_lines(text: str) -> list[LineKind]:
+def kinds_of_lines(note: Note) -> list[LineKind]:
     """Return the kind of every line of a note, as `split_lines` counts them, and of one more."""
-    note = parser.parse(text)
     kinds: list[LineKind] = ["text"] * len(note.lines.starts)
     for section in note.sections:
         kind = _KINDS.get(section.kind)

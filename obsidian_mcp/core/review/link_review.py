@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
-from obsidian_mcp.core.note import parser
 from obsidian_mcp.core.note.links import Link
+from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.line_matcher import LineMatcher
 
 
@@ -19,7 +19,7 @@ class LinkChange:
     after: str
 
 
-def compare_links(before: str, after: str) -> list[LinkChange]:
+def compare_links(before: Note, after: Note) -> list[LinkChange]:
     """Return the links that read the same and lead to another place, in order, each once.
 
     In a note as the app shows it, nobody would see them.
@@ -39,9 +39,9 @@ def compare_links(before: str, after: str) -> list[LinkChange]:
     return list(dict.fromkeys(changes))
 
 
-def _read_links(text: str) -> list[tuple[str, str]]:
+def _read_links(note: Note) -> list[tuple[str, str]]:
     """Return what each link of a note reads, and its target with the part of it."""
-    return [(_shown_text(link), link.path + link.subpath) for link in parser.parse(text).links]
+    return [(_shown_text(link), link.path + link.subpath) for link in note.links]
 
 
 def _shown_text(link: Link) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from obsidian_mcp import json_codec
-from obsidian_mcp.core.note import parser
+from obsidian_mcp.core.note.parser import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,9 @@ class PropertyChange:
     after: str | None
 
 
-def compare_properties(before: str, after: str) -> list[PropertyChange]:
-    """Return the properties that are not the same in both texts, in the order of the second; none
+def compare_properties(old: Note, new: Note) -> list[PropertyChange]:
+    """Return the properties that are not the same in both notes, in the order of the second; none
     where one of them cannot be read."""
-    old, new = parser.parse(before), parser.parse(after)
     if any(note.frontmatter is not None and note.frontmatter.values is None for note in (old, new)):
         return []
     values = {**dict.fromkeys(new.properties), **dict.fromkeys(old.properties)}

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.note.parser import parse
 from obsidian_mcp.core.review.file_review import review_file
 from obsidian_mcp.core.review.hunk_review import ReviewedHunk, ReviewedLine, review_text
 from obsidian_mcp.core.review.link_review import LinkChange, compare_links
@@ -29,8 +30,12 @@ def marked(runs: Iterable[WordRun]) -> str:
     return "".join(signs[run.fate].format(run.text) for run in runs)
 
 
+def review_note(before: str, after: str) -> list[ReviewedHunk]:
+    return review_text(before, after, (parse(before), parse(after)))
+
+
 def only_hunk(before: str, after: str, *, is_note: bool = True) -> list[ReviewedLine]:
-    (hunk,) = review_text(before, after, is_note=is_note)
+    (hunk,) = review_note(before, after) if is_note else review_text(before, after)
     return [line for line in hunk.lines if line.fate != "same"]
 
 
@@ -38,7 +43,7 @@ def only_hunk(before: str, after: str, *, is_note: bool = True) -> list[Reviewed
 @examples(300)
 def test_the_joined_parts_are_the_bytes_of_both_sides(before: str, after: str) -> None:
     """UI-31"""
-    hunks = review_text(before, after, is_note=True)
+    hunks = review_note(before, after)
 
     assert join_hunks(hunks, split_lines(before), before=True) == before
     assert join_hunks(hunks, split_lines(after), before=False) == after
@@ -98,7 +103,7 @@ def test_code_and_properties_are_told_apart_from_prose() -> None:
     before = "---\nstatus: open\n---\ntext one\n\n```py\nx = 1\n```\n"
     after = before.replace("open", "done").replace("one", "two").replace("x = 1", "x = 2")
 
-    lines = [line for hunk in review_text(before, after, is_note=True) for line in hunk.lines if line.fate != "same"]
+    lines = [line for hunk in review_note(before, after) for line in hunk.lines if line.fate != "same"]
     assert [line.kind for line in lines] == ["property", "text", "code"]
     assert {line.kind for line in only_hunk("a\n", "b\n", is_note=False)} == {"code"}
 
@@ -108,13 +113,13 @@ def test_properties_are_compared_by_key() -> None:
     before = "---\nstatus: open\ntags: [a, b]\nold: 1\nsame: x\n---\n"
     after = "---\nsame: x\ntags:\n  - a\n  - c\nstatus: open\nnew:\nis: true\n---\n"
 
-    assert compare_properties(before, after) == [
+    assert compare_properties(parse(before), parse(after)) == [
         PropertyChange("tags", "a, b", "a, c"),
         PropertyChange("new", None, ""),
         PropertyChange("is", None, "true"),
         PropertyChange("old", "1", None),
     ]
-    assert compare_properties("---\na: 1\n---\n", "---\n: [\n---\n") == []
+    assert compare_properties(parse("---\na: 1\n---\n"), parse("---\n: [\n---\n")) == []
 
 
 def test_a_link_that_reads_the_same_and_leads_elsewhere_is_shown() -> None:
@@ -122,14 +127,14 @@ def test_a_link_that_reads_the_same_and_leads_elsewhere_is_shown() -> None:
     before = "See [[Alpha|the plan]], [oil](Oil.md) and [[Same]].\n"
     after = "See [[Beta|the plan]], [oil](Old/Oil.md#Thin) and [[Same]] [[New]].\n"
 
-    assert compare_links(before, after) == [
+    assert compare_links(parse(before), parse(after)) == [
         LinkChange("the plan", "Alpha", "Beta"),
         LinkChange("oil", "Oil.md", "Old/Oil.md#Thin"),
     ]
 
 
 def test_a_hunk_names_the_heading_that_it_stands_under() -> None:
-    hunks = review_text("# A\n\nx\n\n## B\n\ny\nz\n", "# A\n\nx\n\n## B\n\ny\nzz\n", is_note=True)
+    hunks = review_note("# A\n\nx\n\n## B\n\ny\nz\n", "# A\n\nx\n\n## B\n\ny\nzz\n")
 
     assert [hunk.heading for hunk in hunks] == ["B"]
 
@@ -147,6 +152,6 @@ def test_a_table_of_many_rows_in_another_order_is_compared_in_a_moment() -> None
     rows = [f"| {number} | {number * 7919 % 10_007} |\n" for number in range(3_000)]
     head = "| a | b |\n| - | - |\n"
 
-    hunks = review_text(head + "".join(rows), head + "".join(reversed(rows)), is_note=True)
+    hunks = review_note(head + "".join(rows), head + "".join(reversed(rows)))
 
     assert sum(len(hunk.lines) for hunk in hunks) > 3_000
