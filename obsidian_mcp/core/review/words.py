@@ -42,14 +42,14 @@ def compare_words(before: str, after: str) -> tuple[WordRun, ...]:
     return tuple(runs)
 
 
-def join_before(runs: Iterable[WordRun]) -> str:
-    """Return the text before the change."""
-    return "".join(run.text for run in runs if run.fate != "added")
+def runs_before(runs: Iterable[WordRun]) -> list[WordRun]:
+    """Return the runs of the text before the change."""
+    return [run for run in runs if run.fate != "added"]
 
 
-def join_after(runs: Iterable[WordRun]) -> str:
-    """Return the text after the change."""
-    return "".join(run.text for run in runs if run.fate != "removed")
+def runs_after(runs: Iterable[WordRun]) -> list[WordRun]:
+    """Return the runs of the text after the change."""
+    return [run for run in runs if run.fate != "removed"]
 
 
 def share_in_common(runs: Sequence[WordRun]) -> float:

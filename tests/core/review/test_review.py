@@ -13,7 +13,7 @@ from obsidian_mcp.core.review.file_review import review_file
 from obsidian_mcp.core.review.hunk_review import ReviewedHunk, ReviewedLine, review_text
 from obsidian_mcp.core.review.link_review import LinkChange, compare_links
 from obsidian_mcp.core.review.property_review import PropertyChange, compare_properties
-from obsidian_mcp.core.review.words import WordRun, compare_words, join_after, join_before
+from obsidian_mcp.core.review.words import WordRun, compare_words, runs_after, runs_before
 from obsidian_mcp.core.text.hunks import ChangedText
 from obsidian_mcp.core.text.text import split_lines
 from tests.examples import examples
@@ -28,6 +28,10 @@ def marked(runs: Iterable[WordRun]) -> str:
     """Words with what is removed in [-…-] and what is added in {+…+}."""
     signs = {"same": "{}", "removed": "[-{}-]", "added": "{{+{}+}}"}
     return "".join(signs[run.fate].format(run.text) for run in runs)
+
+
+def joined(runs: Iterable[WordRun]) -> str:
+    return "".join(run.text for run in runs)
 
 
 def review_note(before: str, after: str) -> list[ReviewedHunk]:
@@ -59,7 +63,7 @@ def join_hunks(hunks: list[ReviewedHunk], lines: list[str], *, before: bool) -> 
     for line in (line for hunk in hunks for line in hunk.lines):
         number = line.before if before else line.after
         if number:
-            parts += [*lines[at : number - 1], join_before(line.runs) if before else join_after(line.runs)]
+            parts += [*lines[at : number - 1], joined(runs_before(line.runs) if before else runs_after(line.runs))]
             at = number
     return "".join([*parts, *lines[at:]])
 
@@ -69,7 +73,7 @@ def join_hunks(hunks: list[ReviewedHunk], lines: list[str], *, before: bool) -> 
 def test_the_words_of_both_sides_are_both_texts(before: str, after: str) -> None:
     runs = compare_words(before, after)
 
-    assert (join_before(runs), join_after(runs)) == (before, after)
+    assert (joined(runs_before(runs)), joined(runs_after(runs))) == (before, after)
 
 
 @pytest.mark.parametrize(

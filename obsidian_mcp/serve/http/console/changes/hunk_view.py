@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from obsidian_mcp.core.review.hunk_review import ReviewedHunk, ReviewedLine
-from obsidian_mcp.core.review.words import Fate, WordRun
+from obsidian_mcp.core.review.words import Fate, WordRun, runs_after, runs_before
 from obsidian_mcp.core.text.fit import count_fitting
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 
@@ -39,9 +39,10 @@ def _write_lines(lines: Iterable[ReviewedLine]) -> Markup:
 def _write_line(line: ReviewedLine) -> list[Markup]:
     """Return the rows of a line: of code that changes, the line before and the line after."""
     if line.kind == "code" and line.fate == "changed":
-        before = [run for run in line.runs if run.fate != "added"]
-        after = [run for run in line.runs if run.fate != "removed"]
-        return [_write_row("removed", line.kind, before), _write_row("added", line.kind, after)]
+        return [
+            _write_row("removed", line.kind, runs_before(line.runs)),
+            _write_row("added", line.kind, runs_after(line.runs)),
+        ]
     if line.cells:
         cells = (element("span", _write_runs(cell), class_="cell") for cell in line.cells)
         return [_write_row(line.fate, line.kind, cells=join(*cells))]
