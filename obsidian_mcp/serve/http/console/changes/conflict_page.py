@@ -16,17 +16,14 @@ from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 
-from .file_card import LINES_ALONE, NAME
+from .file_card import LINES_ALONE, NAME, find_file
 from .hunk_view import take_hunks, write_hunk
 
 
 def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
     """Return the page on which a person chooses. Raises: ChangeNotFound, InvalidArguments."""
-    path = visit.query.text("path")
     recorded = recall(visit.vault, head.number)
-    file = _find_file(visit.vault, recorded, path)
-    if file is None:
-        raise InvalidArguments(f"Change {head.number} did not touch {path!r}.", argument="path")
+    file = find_file(visit, recorded, visit.query.text("path"))
     now = _read_present(visit.vault, recorded, file)
     sides = element(
         "div",
@@ -57,12 +54,11 @@ def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
 def touches(visit: Visit, number: int, path: str) -> bool:
     """Return whether a change touched a file, so that its two sides can be shown. Raises:
     ChangeNotFound."""
-    return _find_file(visit.vault, recall(visit.vault, number), path) is not None
-
-
-def _find_file(vault: Vault, recorded: Recorded, path: str) -> FileChange | None:
-    files = changed_files(recorded, vault.catalog.path_of)
-    return next((file for file in files if path in (file.path, file.to)), None)
+    try:
+        find_file(visit, recall(visit.vault, number), path)
+    except InvalidArguments:
+        return False
+    return True
 
 
 def _is_unmerged(visit: Visit) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from obsidian_mcp.core.operations.plan import FileChange
+from obsidian_mcp.core.files.ports import Recorded
+from obsidian_mcp.core.operations.plan import FileChange, changed_files
 from obsidian_mcp.core.review.file_review import FileReview, review_file
 from obsidian_mcp.core.text.text import Text, write_count
+from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import Visit
 
@@ -17,6 +19,15 @@ KINDS: Final = {"create": "New", "modify": "Changed", "move": "Moved", "delete":
 MOST_LINES: Final = 300
 """Lines of one file on a page with several; a page of the file alone shows LINES_ALONE."""
 LINES_ALONE: Final = 3_000
+
+
+def find_file(visit: Visit, recorded: Recorded, path: str) -> FileChange:
+    """Return what a change did to the file at a path, before it or after it. Raises:
+    InvalidArguments where it did not touch that."""
+    for file in changed_files(recorded, visit.vault.catalog.path_of):
+        if path in (file.path, file.to):
+            return file
+    raise InvalidArguments(f"Change {recorded.number} did not touch {path!r}.", argument="path")
 
 
 def write_file(

@@ -11,7 +11,7 @@ from typing import Final
 from obsidian_mcp.core.files.ports import ChangeHead
 from obsidian_mcp.core.frontmatter.block import text_start
 from obsidian_mcp.core.operations.history import recall
-from obsidian_mcp.core.operations.plan import FileChange, changed_files
+from obsidian_mcp.core.operations.plan import FileChange
 from obsidian_mcp.core.text.fit import cut_and_count
 from obsidian_mcp.core.text.text import Text, to_printable
 from obsidian_mcp.errors import InvalidArguments
@@ -19,7 +19,7 @@ from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 from obsidian_mcp.serve.views import document
 
-from .file_card import NAME
+from .file_card import NAME, find_file
 
 MOST_CHARACTERS: Final = 300_000
 """Of one version on a page."""
@@ -28,7 +28,7 @@ SIDES: Final = {"before": "Before", "after": "After"}
 
 def versions_page(visit: Visit, head: ChangeHead) -> ConsolePage:
     """Return the page with both versions. Raises: ChangeNotFound, InvalidArguments."""
-    file = _find_file(visit, head)
+    file = _read_file(visit, head)
     back = visit.link(NAME, change=head.number)
     sides = (
         element(
@@ -48,7 +48,7 @@ def versions_page(visit: Visit, head: ChangeHead) -> ConsolePage:
 
 def version_document(visit: Visit, head: ChangeHead) -> ConsolePage:
     """Return one version of a note as a document of its own, for a frame."""
-    file = _find_file(visit, head)
+    file = _read_file(visit, head)
     text = _text_of(file, visit.query.text("side"))
     if text is None:
         raise InvalidArguments("There is no file on this side of the change.", argument="side")
@@ -70,13 +70,8 @@ def version_document(visit: Visit, head: ChangeHead) -> ConsolePage:
     return ConsolePage("", Markup(document("note", data)), is_framed=False)
 
 
-def _find_file(visit: Visit, head: ChangeHead) -> FileChange:
-    path = visit.query.text("path")
-    recorded = recall(visit.vault, head.number)
-    for file in changed_files(recorded, visit.vault.catalog.path_of):
-        if path in (file.path, file.to):
-            return file
-    raise InvalidArguments(f"Change {head.number} did not touch {path!r}.", argument="path")
+def _read_file(visit: Visit, head: ChangeHead) -> FileChange:
+    return find_file(visit, recall(visit.vault, head.number), visit.query.text("path"))
 
 
 def _text_of(file: FileChange, side: str) -> str | None:
