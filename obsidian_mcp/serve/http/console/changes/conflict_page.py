@@ -9,14 +9,12 @@ from contextlib import suppress
 from obsidian_mcp.core.files.ports import ChangeHead, Recorded
 from obsidian_mcp.core.operations.history import recall
 from obsidian_mcp.core.operations.plan import FileChange, changed_files
-from obsidian_mcp.core.review.file_review import review_file
-from obsidian_mcp.core.text.text import Text
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import InvalidArguments, NoteNotFound
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 
-from .file_card import LINES_ALONE, NAME, find_file
+from .file_card import LINES_ALONE, NAME, find_file, review_change
 from .hunk_view import take_hunks, write_hunk
 
 
@@ -27,8 +25,11 @@ def conflict_page(visit: Visit, head: ChangeHead) -> ConsolePage:
     now = _read_present(visit.vault, recorded, file)
     sides = element(
         "div",
-        _write_side(f"What change {head.number} did", file.path, file.before, file.after),
-        _write_side("What happened since", file.path, file.after, now),
+        _write_side(
+            f"What change {head.number} did",
+            FileChange(file.path, "modify", file.before, file.after),
+        ),
+        _write_side("What happened since", FileChange(file.path, "modify", file.after, now)),
         class_="sides",
     )
     name = file.to or file.path
@@ -104,23 +105,21 @@ def _write_choices(
     return element("div", *choices, class_="row")
 
 
-def _write_side(title: str, path: str, before: bytes | None, after: bytes | None) -> Markup:
+def _write_side(title: str, change: FileChange) -> Markup:
     """Return one difference under its title."""
-    return element(
-        "section", element("h2", title), _write_difference(path, before, after), class_="side"
-    )
+    return element("section", element("h2", title), _write_difference(change), class_="side")
 
 
-def _write_difference(path: str, before: bytes | None, after: bytes | None) -> Markup:
-    if after is None:
+def _write_difference(change: FileChange) -> Markup:
+    if change.after is None:
         return element("p", "The file was moved or deleted.")
-    if b"\0" in (before or b"") + after:
+    review = review_change(change)
+    if review is None:
         return element("p", "It is not a text.")
-    hunks = review_file(path, *(Text.decode(data or b"").body for data in (before, after))).hunks
-    if not hunks:
+    if not review.hunks:
         return element("p", "Nothing of its text.")
-    fitting = take_hunks(hunks, LINES_ALONE)
+    fitting = take_hunks(review.hunks, LINES_ALONE)
     written = [write_hunk(hunk) for hunk in fitting]
-    if len(fitting) < len(hunks):
+    if len(fitting) < len(review.hunks):
         written.append(element("p", "There is more than is shown here.", class_="quiet"))
     return join(*written)

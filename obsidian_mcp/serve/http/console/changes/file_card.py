@@ -41,7 +41,7 @@ def write_file(
 ) -> Markup:
     """Return the card of a file. `may_undo`: its change can be taken back; `is_alone`: it is the
     only one of its change, or on its page; `heading`: the element of its name."""
-    review = _review(file)
+    review = review_change(file)
     undo_file = None
     if may_undo and not is_alone:
         undo_file = _button(
@@ -67,7 +67,7 @@ def write_file(
     return element("article", head, body, class_="card file", data_path=file.path)
 
 
-def _review(file: FileChange) -> FileReview | None:
+def review_change(file: FileChange) -> FileReview | None:
     """Return the review of a text; None for what is no text."""
     if not file.is_text:
         return None
