@@ -7,7 +7,7 @@ from typing import Final
 
 from obsidian_mcp.core.files.ports import ChangeHead
 from obsidian_mcp.core.operations.conversations import conversation_of, list_visible_heads
-from obsidian_mcp.core.operations.undo import Wins, undo
+from obsidian_mcp.core.operations.undo import UndoneChange, Wins, undo
 from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, UndoConflict
 from obsidian_mcp.serve.http.console.fields import RequestFields
 from obsidian_mcp.serve.http.console.part import ConsolePage, Part, Visit
@@ -94,29 +94,45 @@ def _title_of(fields: RequestFields, heads: Sequence[ChangeHead]) -> str:
 def _undo(visit: Visit, number: int) -> str:
     """Take back a change, a file or a hunk of it; where the file has changed since, the person
     chooses on another page. Raises: InvalidArguments, ChangeNotFound, AppError."""
-    form = visit.form
-    paths = [path] if (path := form.text("path")) else []
-    hunks = [form.number("hunk")] if form.text("hunk") else []
-    wins = _WINS.get(form.text("wins"), "neither")
     try:
-        undone = undo(visit.vault, number, wins, paths, hunks)
+        undone = _take_back(visit, number)
     except UndoConflict as conflict:
-        disputed = str(conflict.data.get("path", ""))
-        if wins not in ("neither", "both") or not touches(visit, number, disputed):
-            raise
-        return visit.link(
-            NAME,
-            change=number,
-            view="conflict",
-            path=disputed,
-            only=path,
-            hunk=form.text("hunk"),
-            unmerged=1 if wins == "both" else None,
-        )
+        return _ask_who_wins(visit, number, conflict)
     # who takes back an undo looks at what is there again, not at the undo
     undoes = undone.recorded.undoes
     subject = number if undoes is None else undoes.change
     return visit.link(NAME, change=subject, done=undone.change.change)
+
+
+def _take_back(visit: Visit, number: int) -> UndoneChange:
+    """Raises: InvalidArguments, ChangeNotFound, UndoConflict, AppError."""
+    form = visit.form
+    paths = [path] if (path := form.text("path")) else []
+    hunks = [form.number("hunk")] if form.text("hunk") else []
+    return undo(visit.vault, number, _wins_of(form), paths, hunks)
+
+
+def _ask_who_wins(visit: Visit, number: int, conflict: UndoConflict) -> str:
+    """Return the address of the page on which a person chooses. Raises: the conflict, where there
+    is nothing to choose."""
+    form = visit.form
+    wins = _wins_of(form)
+    disputed = str(conflict.data.get("path", ""))
+    if wins not in ("neither", "both") or not touches(visit, number, disputed):
+        raise conflict
+    return visit.link(
+        NAME,
+        change=number,
+        view="conflict",
+        path=disputed,
+        only=form.text("path"),
+        hunk=form.text("hunk"),
+        unmerged=1 if wins == "both" else None,
+    )
+
+
+def _wins_of(form: RequestFields) -> Wins:
+    return _WINS.get(form.text("wins"), "neither")
 
 
 def _undo_review(visit: Visit) -> str:
@@ -125,9 +141,10 @@ def _undo_review(visit: Visit) -> str:
     heads = list_visible_heads(visit.vault)
     reviewed = _changes_of_review(visit.form, heads) or []
     for number in undoable_numbers(reviewed):
-        address = _undo(visit, number)
-        if "view=conflict" in address:
-            return address
+        try:
+            _take_back(visit, number)
+        except UndoConflict as conflict:
+            return _ask_who_wins(visit, number, conflict)
     form = visit.form
     return visit.link(NAME, conversation=form.text("conversation"), since=form.text("since"))
 
