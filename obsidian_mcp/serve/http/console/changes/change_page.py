@@ -10,6 +10,7 @@ from obsidian_mcp.core.operations.history import recall
 from obsidian_mcp.core.operations.plan import FileChange, changed_files
 from obsidian_mcp.core.text.text import write_count
 from obsidian_mcp.errors import InvalidArguments
+from obsidian_mcp.serve.http.console.fields import RequestFields
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import ConsolePage, Visit
 
@@ -64,12 +65,15 @@ def review_page(visit: Visit, title: str, heads: Sequence[ChangeHead]) -> Consol
     body += [section for head in page for section in _write_section(visit, head)]
     following = first + CHANGES
     if following < len(in_order):
-        query = visit.query
-        review_fields = {"conversation": query.text("conversation"), "since": query.text("since")}
-        address = visit.link(NAME, **review_fields, **{"from": following})
+        address = visit.link(NAME, **review_fields(visit.query), **{"from": following})
         count = write_count(len(in_order) - following, "more change")
         body.append(element("p", element("a", f"Show {count}", href=address)))
     return ConsolePage(title, join(*body))
+
+
+def review_fields(fields: RequestFields) -> dict[str, str]:
+    """Return those fields of an address or a form that name a review."""
+    return {name: fields.text(name) for name in ("conversation", "since")}
 
 
 def write_result(visit: Visit) -> Markup | None:
@@ -159,15 +163,14 @@ def _write_more(visit: Visit, head: ChangeHead, total: int, first: int) -> Marku
 
 def _write_review_actions(visit: Visit, heads: Sequence[ChangeHead]) -> Markup:
     """Return what can be done with all changes of a review."""
-    query = visit.query
-    review_fields = {"conversation": query.text("conversation"), "since": query.text("since")}
+    named = review_fields(visit.query)
     actions = []
     if any(_is_undoable(head) for head in heads):
         button = element("button", "Undo all of these", class_="main")
-        actions.append(visit.write_form(NAME, button, do="undo-review", **review_fields))
+        actions.append(visit.write_form(NAME, button, do="undo-review", **named))
     if any(map(is_new, heads)):
         button = element("button", "Mark these as seen")
-        actions.append(visit.write_form(NAME, button, do="seen", **review_fields))
+        actions.append(visit.write_form(NAME, button, do="seen", **named))
     return element("div", *actions, class_="row")
 
 

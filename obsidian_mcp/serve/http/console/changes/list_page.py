@@ -9,7 +9,6 @@ from typing import Final
 from obsidian_mcp.core.files.ports import ChangeHead, Recorded
 from obsidian_mcp.core.operations.conversations import group_conversations
 from obsidian_mcp.core.text.text import write_count
-from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.serve.http.console.markup import Markup, element, join
 from obsidian_mcp.serve.http.console.part import CLIENT, ConsolePage, Visit
 
@@ -109,10 +108,9 @@ def _write_choice(visit: Visit, text: str, is_chosen: bool, **fields: str) -> Ma
 
 def _write_days(visit: Visit, heads: Sequence[ChangeHead]) -> Iterator[Markup]:
     """Yield the changes under a title for each day, the new ones first."""
-    vault = visit.vault
     by_number = {
         recorded.number: recorded
-        for recorded in vault.journal.list_numbered([head.number for head in heads])
+        for recorded in visit.vault.journal.list_numbered([head.number for head in heads])
     }
 
     def place(head: ChangeHead) -> tuple[bool, str]:
@@ -123,7 +121,7 @@ def _write_days(visit: Visit, heads: Sequence[ChangeHead]) -> Iterator[Markup]:
         yield element("h2", day, " ", label)
         for author, of_author in groupby(of_day, lambda head: name_author(head.author)):
             items = (
-                _write_item(visit, vault, head, by_number[head.number])
+                _write_item(visit, head, by_number[head.number])
                 for head in of_author
                 if head.number in by_number
             )
@@ -131,8 +129,8 @@ def _write_days(visit: Visit, heads: Sequence[ChangeHead]) -> Iterator[Markup]:
             yield element("ul", *items, class_="plain changes")
 
 
-def _write_item(visit: Visit, vault: Vault, head: ChangeHead, recorded: Recorded) -> Markup:
-    text = describe_steps(recorded.steps, vault.catalog.path_of)
+def _write_item(visit: Visit, head: ChangeHead, recorded: Recorded) -> Markup:
+    text = describe_steps(recorded.steps, visit.vault.catalog.path_of)
     return element(
         "li",
         element("span", write_time(head.time), class_="time quiet"),

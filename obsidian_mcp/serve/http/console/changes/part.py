@@ -12,7 +12,7 @@ from obsidian_mcp.errors import ChangeNotFound, InvalidArguments, UndoConflict
 from obsidian_mcp.serve.http.console.fields import RequestFields
 from obsidian_mcp.serve.http.console.part import ConsolePage, Part, Visit
 
-from .change_page import change_page, review_page, undoable_numbers
+from .change_page import change_page, review_fields, review_page, undoable_numbers
 from .conflict_page import conflict_page, touches
 from .file_card import NAME
 from .list_page import is_new, list_page
@@ -145,8 +145,7 @@ def _undo_review(visit: Visit) -> str:
             _take_back(visit, number)
         except UndoConflict as conflict:
             return _ask_who_wins(visit, number, conflict)
-    form = visit.form
-    return visit.link(NAME, conversation=form.text("conversation"), since=form.text("since"))
+    return visit.link(NAME, **review_fields(visit.form))
 
 
 def _mark_seen(visit: Visit) -> str:
