@@ -196,6 +196,21 @@ def test_a_conversation_is_one_review_and_is_taken_back_as_one(app: App, vault: 
     assert "Changed Other.md" not in browser.text
 
 
+def test_a_review_is_taken_back_up_to_the_first_file_that_has_changed_since(
+    app: App, vault: Path, browser: ConsoleBrowser
+) -> None:
+    """UI-36, UI-37"""
+    rewrite(app, "Plan", two_hunks())
+    change(app, "delete_note", name="Gone")
+    (vault / "Plan.md").write_text("Written by hand\n", encoding="utf-8")
+    browser.reload().follow("2 changes by claude-ai").press("Undo all of these")
+
+    assert browser.status == 409
+    assert "Which one counts?" in browser.text
+    assert (vault / "Gone.md").read_text(encoding="utf-8") == "Old\n"
+    assert (vault / "Plan.md").read_text(encoding="utf-8") == "Written by hand\n"
+
+
 def test_moves_deletions_and_binary_files_are_shown(app: App, vault: Path, browser: ConsoleBrowser) -> None:
     """UI-31"""
     change(app, "move_note", name="Plan", to="Folder/Scheme")
