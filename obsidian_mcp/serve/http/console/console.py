@@ -170,7 +170,7 @@ class Console(Dialect):
         session = self._sessions.find_session(session_id, cookie, _host_of(request))
         if session is None:
             return self._write_signed_out()
-        form = RequestFields(request.form if request.method == "POST" else ())
+        form = RequestFields(request.form)
         if request.method == "POST" and not session.takes_form(form.text("token")):
             raise Refusal(
                 Reason.FORBIDDEN, "This form is of an older page. Go back, reload, and try again."

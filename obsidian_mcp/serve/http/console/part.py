@@ -12,7 +12,7 @@ from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 
-from .fields import NO_FIELDS, RequestFields, write_query
+from .fields import RequestFields, write_query
 from .markup import Child, Markup, element, join
 
 CLIENT: Final = "console"
@@ -26,9 +26,9 @@ class Visit:
     app: App
     query: RequestFields
     """What the address says. It is the whole state of a page."""
-    form: RequestFields = NO_FIELDS
+    form: RequestFields
     """What a form says; empty where a page is asked for."""
-    form_token: str = ""
+    form_token: str
 
     @cached_property
     def vault(self) -> Vault:
@@ -54,7 +54,7 @@ class Visit:
         except AppError:
             return ()
 
-    def link(self, part: str, /, **fields: str | int | Sequence[str] | None) -> str:
+    def link(self, part: str, /, **fields: str | int | None) -> str:
         """Return an address in the console for the same vault; empty fields are left out.
 
         All pages lie in one folder, so that the address is relative.

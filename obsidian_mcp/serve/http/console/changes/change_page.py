@@ -65,7 +65,7 @@ def review_page(visit: Visit, title: str, heads: Sequence[ChangeHead]) -> Consol
     body += [section for head in page for section in _write_section(visit, head)]
     following = first + CHANGES
     if following < len(in_order):
-        address = visit.link(NAME, **review_fields(visit.query), **{"from": following})
+        address = visit.link(NAME, **review_fields(visit.query), from_=following)
         count = write_count(len(in_order) - following, "more change")
         body.append(element("p", element("a", f"Show {count}", href=address)))
     return ConsolePage(title, join(*body))
@@ -156,7 +156,7 @@ def _write_more(visit: Visit, head: ChangeHead, total: int, first: int) -> Marku
     following = first + FILES
     if following >= total:
         return None
-    address = visit.link(NAME, change=head.number, **{"from": following})
+    address = visit.link(NAME, change=head.number, from_=following)
     count = write_count(total - following, "more file")
     return element("p", element("a", f"Show {count}", href=address))
 

@@ -154,7 +154,5 @@ def _write_more(visit: Visit, total: int, first: int) -> Markup | None:
     if following >= total:
         return None
     query = visit.query
-    address = visit.link(
-        NAME, app=query.text("app"), show=query.text("show"), **{"from": following}
-    )
+    address = visit.link(NAME, app=query.text("app"), show=query.text("show"), from_=following)
     return element("p", element("a", f"Show more ({total - following:,})", href=address))
