@@ -64,7 +64,7 @@ def write_file(
         if review is None
         else _write_review(visit, change, file, review, may_undo=may_undo, is_alone=is_alone)
     )
-    return element("article", head, body, class_="card file", data_path=file.path)
+    return element("article", head, body, class_="card")
 
 
 def review_change(file: FileChange) -> FileReview | None:
