@@ -48,7 +48,7 @@ def open_console(
     app = options.app(tuple(vault), serving=True)
     if app.config.key:
         raise InvalidArguments("The console is for the owner of the vault; leave --key out.")
-    pages = PageFolder(app.config.cache / "pages")
+    pages = PageFolder(app.config.cache)
 
     def show(address: str) -> None:
         write(
@@ -68,7 +68,7 @@ def open_beside(app: App) -> str:
     """Open the console of a server on stdio in the browser of this computer; return a message to
     its model, which says what happened and holds no address (UI-11)."""
     url, sessions = _serve_beside(app)
-    pages = PageFolder(app.config.cache / "pages")
+    pages = PageFolder(app.config.cache)
     return _OPENED if _open_browser(pages, opening_address(url, sessions.make_token())) else _CLOSED
 
 

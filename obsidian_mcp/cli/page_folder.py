@@ -22,9 +22,9 @@ class PageFolder:
     and others while the page is open, and a browser in a sandbox sees another one under its name.
     """
 
-    def __init__(self, folder: Path) -> None:
-        """Take a folder of the program's own, which is made when a page is written."""
-        self._folder = folder
+    def __init__(self, cache: Path) -> None:
+        """Take the folder of the cache, in which this one is made when a page is written."""
+        self._folder = cache / "pages"
 
     def write(self, name: str, page: str) -> Path:
         """Write a page under a new name that begins with `name`, and remove those of yesterday.

@@ -31,8 +31,6 @@ PREVIEW_CHARACTERS: Final = 600
 """Of each note of a graph."""
 ENDINGS: Final = (".html", ".htm")
 """Of a file that browsers open as a page."""
-PAGES: Final = "pages"
-"""Folder in the cache."""
 
 
 Ask = Callable[..., dict[str, Any]]
@@ -144,7 +142,7 @@ def _show(
     StorageFailed."""
     with open_whole(options, tuple(vault)) as app:
         data = build(partial(_ask, app))
-        pages = PageFolder(app.config.cache / PAGES)
+        pages = PageFolder(app.config.cache)
     if json:
         write_json(data)
         return
