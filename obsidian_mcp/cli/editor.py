@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from obsidian_mcp import TYPE_CHECKING, computer
-from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.errors import AppError, InvalidArguments
 
 from .grammar import Subcommand
 from .options import Options
 from .stdout import write
-from .tool_commands import call_tool, open_whole
+from .tool_commands import call_tool, open_as_command_line
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.files.file_entry import FileEntry
@@ -43,9 +42,7 @@ def edit(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> Non
     if surplus or not program:
         instead = "" if surplus else " Without one, the editor that EDITOR names opens the note."
         raise InvalidArguments(f"Missing: OPERATION. Usage: {command.usage}.{instead}")
-    set_call(client=Client("command line"))
-    vaults = (typed["vault"],) if "vault" in typed else ()
-    with open_whole(options, vaults) as app:
+    with open_as_command_line(options, typed.get("vault", "")) as app:
         vault = app.vaults.get()
         entry = vault.find(typed["name"])
         is_changed = _edit_in(program, vault, entry)

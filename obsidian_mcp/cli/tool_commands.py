@@ -126,8 +126,7 @@ def call_tool(options: Options, command: Subcommand, typed: Mapping[str, Any]) -
         row_limit = arguments.pop("limit", 0)
     if vault == EVERY_VAULT:
         arguments["vault"], vault = vault, ""
-    set_call(client=Client("command line"))
-    with open_whole(options, (vault,) if vault else ()) as app:
+    with open_as_command_line(options, vault) as app:
         _check_empty(TOOLS[command.tool], arguments)
         outcome = call(app, command.tool, arguments)
     if row_limit:
@@ -221,6 +220,15 @@ def open_whole(options: Options, vaults: tuple[str, ...]) -> Iterator[App]:
     """Open the vaults for calls of tools, whose answers are whole, with progress on the
     terminal."""
     with call_with(wants_all=True), options.app(vaults) as app, show_progress():
+        yield app
+
+
+@contextmanager
+def open_as_command_line(options: Options, vault: str) -> Iterator[App]:
+    """Open a vault, or those of the options for "", for calls that the journal has under the name
+    of the command line."""
+    set_call(client=Client("command line"))
+    with open_whole(options, (vault,) if vault else ()) as app:
         yield app
 
 

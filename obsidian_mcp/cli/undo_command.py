@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.text.call import Client, set_call
 from obsidian_mcp.core.text.fit import name_first
 
 from .answers import FILES_NAMED, command_of
@@ -14,7 +13,7 @@ from .cells import mask_controls
 from .grammar import Subcommand
 from .options import Options
 from .stdout import ask, has_watcher, write
-from .tool_commands import call_tool, open_whole
+from .tool_commands import call_tool, open_as_command_line
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.vault.vault import Vault
@@ -30,8 +29,7 @@ def undo(options: Options, command: Subcommand, typed: Mapping[str, Any]) -> Non
     arguments = dict(typed)
     takes_any = arguments.pop("yes", False)
     if "change" not in arguments and (takes_any or has_watcher()):
-        set_call(client=Client("command line"))
-        with open_whole(options, (typed["vault"],) if "vault" in typed else ()) as app:
+        with open_as_command_line(options, typed.get("vault", "")) as app:
             number = _choose_change(app.vaults.get(), takes_any=takes_any)
         arguments |= {"change": number} if number else {}
     call_tool(options, command, arguments)
