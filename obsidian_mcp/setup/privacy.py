@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Final
@@ -29,7 +29,7 @@ class PolicyFileRules:
 
     def read_rules(self, config: Config, vault: str) -> ReadingRules:
         """Return what holds for a vault now. Raises: PolicyInvalid, StorageFailed."""
-        folder = _folder(config, vault)
+        folder = _find_folder(vault_builder.vault_folders(config), vault)
         common = policies.policy_file(config).policy(folder.name, str(folder))
         own = process_policy(
             config.scope,
@@ -58,7 +58,8 @@ class PolicyFileRules:
         this is the only vault that it could mean. Raises: InvalidArguments, PolicyInvalid,
         ClientConfigRefused.
         """
-        folder = _folder(config, vault)
+        folders = vault_builder.vault_folders(config)
+        folder = _find_folder(folders, vault)
         content = files.read_config_file(config.policy_file)
         # a mistake anywhere is for an editor, and allows nothing until then
         PolicyFile(content.text).policy(folder.name, str(folder))
@@ -67,11 +68,10 @@ class PolicyFileRules:
         is_common = setting in settings and (
             table is None or setting not in settings[VAULTS][table]
         )
-        folders = vault_builder.vault_folders(config).values()
         if is_common and len(folders) == 1:
             table = None
         else:
-            is_unique = sum(other.name == folder.name for other in folders) == 1
+            is_unique = sum(other.name == folder.name for other in folders.values()) == 1
             table = table or (folder.name if is_unique else str(folder))
             if patterns is None and setting in settings:  # else the top level would count
                 patterns = [] if setting == "hidden" else ["*"]
@@ -85,9 +85,8 @@ class PolicyFileRules:
         files.replace_config_file(content, after)
 
 
-def _folder(config: Config, vault: str) -> Path:
-    """Return the folder of a vault, of the default one for "". Raises: VaultNotFound."""
-    folders = vault_builder.vault_folders(config)
+def _find_folder(folders: Mapping[str, Path], vault: str) -> Path:
+    """Return the folder of a vault, of the default one for ""."""
     return folders[vault] if vault in folders else next(iter(folders.values()))
 
 
