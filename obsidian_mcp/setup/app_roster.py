@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict
 
 from obsidian_mcp.config import Config
-from obsidian_mcp.errors import ClientConfigRefused, InvalidArguments
+from obsidian_mcp.errors import InvalidArguments
 from obsidian_mcp.serve.http.console.apps.roster import AppCheck, AppEntry
 
 from . import admissions, install
-from .client_checks import check_clients, vaults_named
-from .clients import CLIENTS
+from .client_checks import check_clients, readable_entries, vaults_named
 from .system import System
 
 USUAL_NAME = "obsidian"
@@ -25,13 +23,11 @@ class ThisComputerRoster:
     def list_entries(self) -> Sequence[AppEntry]:
         """Return the programs that are set up; one whose file cannot be read is shown by the
         check."""
-        entries: list[AppEntry] = []
-        with suppress(InvalidArguments):  # an account without a home has none
+        try:
             system = System.from_this_computer()
-            for client in CLIENTS.values():
-                with suppress(ClientConfigRefused):
-                    entries += map(_describe_entry, install.list_configured(client, system))
-        return entries
+        except InvalidArguments:  # an account without a home has none
+            return []
+        return list(map(_describe_entry, readable_entries(system)))
 
     def check_entries(self) -> Sequence[AppCheck]:
         """Start each program's entry, and return what is wrong with it. Raises:

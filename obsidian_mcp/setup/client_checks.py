@@ -81,12 +81,18 @@ def check_entry(
     return Finding(subject, "fine", summary)
 
 
-def vaults_of_clients(system: System) -> Iterator[Path]:
-    """Yield the vaults that the entries of clients name."""
+def readable_entries(system: System) -> Iterator[install.Configured]:
+    """Yield the entries of all clients that start this program, but those in a file that cannot be
+    read."""
     for client in CLIENTS.values():
         with contextlib.suppress(ClientConfigRefused):  # `check_clients` reports it
-            for server in install.list_configured(client, system):
-                yield from vaults_named(server.command)
+            yield from install.list_configured(client, system)
+
+
+def vaults_of_clients(system: System) -> Iterator[Path]:
+    """Yield the vaults that the entries of clients name."""
+    for server in readable_entries(system):
+        yield from vaults_named(server.command)
 
 
 def vaults_named(command: Sequence[str]) -> Iterator[Path]:
