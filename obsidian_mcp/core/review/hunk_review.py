@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from obsidian_mcp.core.note.elements import Heading
 from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.note.table import read_row
 from obsidian_mcp.core.text.call import checkpoint
@@ -62,10 +63,10 @@ def review_text(
     old, new = split_lines(before), split_lines(after)
     if notes is None:
         kinds = (_code_kinds(old), _code_kinds(new))
-        headings = None
+        outline: Sequence[Heading] = ()
     else:
         kinds = (kinds_of_lines(notes[0]), kinds_of_lines(notes[1]))
-        headings = _Headings(notes[1] if after else notes[0])
+        outline = (notes[1] if after else notes[0]).outline
     reviewed = []
     groups = LineMatcher(old, new).get_grouped_opcodes(CONTEXT_LINES)
     for number, group in enumerate(groups, 1):
@@ -75,8 +76,7 @@ def review_text(
             block = _LineBlock(old, new, kinds, *ends)
             lines += block.same_lines() if opcode == "equal" else block.changed_lines()
         first = group[0][3] if after else group[0][1]
-        heading = "" if headings is None else headings.heading_above(first)
-        reviewed.append(ReviewedHunk(number, heading, tuple(lines)))
+        reviewed.append(ReviewedHunk(number, _heading_above(outline, first), tuple(lines)))
     return reviewed
 
 
@@ -84,15 +84,10 @@ def _code_kinds(lines: Sequence[str]) -> list[LineKind]:
     return ["code"] * len(lines)
 
 
-class _Headings:
-    def __init__(self, note: Note) -> None:
-        self._lines = [heading.line for heading in note.outline]
-        self._texts = [heading.text for heading in note.outline]
-
-    def heading_above(self, line: int) -> str:
-        """Return the heading above a line, counted from 0; "" for none."""
-        place = bisect_right(self._lines, line)
-        return self._texts[place - 1] if place else ""
+def _heading_above(outline: Sequence[Heading], line: int) -> str:
+    """Return the text of the heading above a line, counted from 0; "" for none."""
+    place = bisect_right(outline, line, key=lambda heading: heading.line)
+    return outline[place - 1].text if place else ""
 
 
 @dataclass(frozen=True)
