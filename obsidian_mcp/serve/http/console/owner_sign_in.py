@@ -21,7 +21,11 @@ from obsidian_mcp.serve.http.access.oauth.form_ticket import (
     TicketInvalid,
     TicketOffice,
 )
-from obsidian_mcp.serve.http.access.oauth.owner_check import OwnerCheck, TooManyGuesses
+from obsidian_mcp.serve.http.access.oauth.owner_check import (
+    PRINTS_PER_MINUTE,
+    OwnerCheck,
+    TooManyGuesses,
+)
 from obsidian_mcp.serve.http.request import HttpRequest
 
 from .fields import RequestFields
@@ -36,8 +40,6 @@ _WRONG: Final = {
     True: "That is not right. A new code has been printed.",
 }
 """What is said of a wrong secret, by whether a code is asked for."""
-_PRINTS: Final = (20, 60)
-"""Codes that are printed within a minute, for one address and for all."""
 
 
 class OwnerSignIn:
@@ -52,7 +54,7 @@ class OwnerSignIn:
         is_secure: bool,
     ) -> None:
         """`is_secure`: browsers reach the server by https."""
-        self._prints = RateLimit(*_PRINTS, clock)
+        self._prints = RateLimit(*PRINTS_PER_MINUTE, clock)
         self._office = office
         self._check = check
         self._is_secure = is_secure

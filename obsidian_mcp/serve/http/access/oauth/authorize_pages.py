@@ -32,7 +32,7 @@ from .authorization_request import (
 )
 from .form_ticket import TICKET_SECONDS, Ticket, TicketInvalid
 from .oauth_error import OAuthError, single_values
-from .owner_check import TooManyGuesses
+from .owner_check import PRINTS_PER_MINUTE, TooManyGuesses
 from .page_texts import (
     ALL_VAULTS,
     VaultChoice,
@@ -50,8 +50,6 @@ COOKIE: Final = "obsidian-mcp-sign-in-"
 MOST_BYTES: Final = 65_536
 _ANSWERED: Final = 100
 """Answers that are remembered, because people click twice."""
-_PRINTS_PER_MINUTE: Final = 20
-_ALL_PRINTS_PER_MINUTE: Final = 60
 _WRONG_LINES: Final = 10
 _ALL_WRONG_LINES: Final = 30
 """Lines of the log about wrong secrets within a minute, from one address and from all."""
@@ -74,7 +72,7 @@ class AuthorizePages(Dialect):
         super().__init__(MOST_BYTES)
         self._parts = parts
         self._owner = owner
-        self._prints = RateLimit(_PRINTS_PER_MINUTE, _ALL_PRINTS_PER_MINUTE, parts.clock)
+        self._prints = RateLimit(*PRINTS_PER_MINUTE, parts.clock)
         self._log_lines = RateLimit(_WRONG_LINES, _ALL_WRONG_LINES, parts.clock)
         self._one_at_a_time = CapacityLimiter(1)
         """Secrets are checked in turn: of a hundred guesses at once all would be free otherwise,

@@ -14,6 +14,8 @@ from .password import is_password
 
 TRIES: Final = 5
 """Wrong codes for one page; then it is spent."""
+PRINTS_PER_MINUTE: Final = (20, 60)
+"""Codes that a page may have printed, for one address and for all."""
 _ALPHABET: Final = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"
 """Without characters that look like another one."""
 _CODE_LENGTH: Final = 8
