@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from starlette.applications import Starlette
+
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.contracts.rad.tools import Bridge
@@ -24,7 +26,13 @@ def serving(app: App, registered: Bridge | None = None, drain: float = 5, port: 
     """The URL of a server in a thread, which waits at its end `drain` seconds for what is in flight; other keyword
     arguments are fields of HttpConfig."""
     changed = app.replace(config=app.config.replace(http=app.config.http.replace(**http)))
-    served = compose.http_application(changed, registered)
+    with listening_to(compose.http_application(changed, registered), drain, port) as url:
+        yield url
+
+
+@contextmanager
+def listening_to(served: Starlette, drain: float = 5, port: int = 0) -> Iterator[str]:
+    """The URL of an application that a thread serves."""
     (listening,) = sockets = listener.listen("127.0.0.1", [port])
     server = listener.Listener(served, drain=drain, on_stop=served.state.services.stop)
     server.config.timeout_keep_alive = 6  # clients in Node.js reuse a connection for 4 s

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,12 +14,12 @@ import pytest
 from obsidian_mcp import compose
 from obsidian_mcp.app import App
 from obsidian_mcp.core.text.call import Client, call_with
-from obsidian_mcp.serve.http import listener
 from obsidian_mcp.serve.http.console.page import opening_address
 from obsidian_mcp.setup.console_parts import console_parts
 from obsidian_mcp.tools.registry import call
 from tests.conftest import FIXTURES, app_on
 from tests.foreign.views.reference_host import open_browser
+from tests.serve.serving import listening_to
 
 if TYPE_CHECKING:  # the folder is skipped where the package is absent
     from playwright.sync_api import Browser, Page
@@ -69,13 +68,8 @@ def serve_console(root: Path) -> Iterator[ServedConsole]:
     """A console of the vault in a folder, served by a thread."""
     app = app_on(root)
     starlette, sessions = compose.console_alone(app, console_parts())
-    (listening,) = sockets = listener.listen("127.0.0.1", [0])
-    server = listener.Listener(starlette, drain=5, on_stop=starlette.state.services.stop)
-    thread = threading.Thread(target=server.run, args=(sockets,))
-    thread.start()
-    yield ServedConsole(app, root, listener.address(listening), sessions.make_token)
-    server.should_exit = True
-    thread.join(20)
+    with listening_to(starlette) as url:
+        yield ServedConsole(app, root, url, sessions.make_token)
     app.vaults.close()
 
 
