@@ -19,6 +19,7 @@ from starlette.responses import Response
 from obsidian_mcp import __version__
 from obsidian_mcp.serve.http.tool_service import ToolService
 
+from .console.page import BELOW as CONSOLE_PATH
 from .dialect import CORS, Dialect, json_reply
 from .refusal import Reason, Refusal
 from .request import HttpRequest
@@ -29,8 +30,8 @@ HEADERS: Final = {
     "referrer-policy": "no-referrer",
 }
 _CONSOLE: Final = (
-    '<p><a href="/console">Open the console</a>, where the owner of the vault sees what assistants '
-    "changed, and takes it back.</p>"
+    f'<p><a href="{CONSOLE_PATH}">Open the console</a>, where the owner of the vault sees what '
+    "assistants changed, and takes it back.</p>"
 )
 """On every answer: it says nothing of the vault, and the console asks who comes."""
 DESCRIPTION: Final = (
@@ -61,7 +62,7 @@ class HomePage(Dialect):
             return json_reply(wrong_path.body, Reason.NOT_FOUND.status, CORS)
         is_person = "text/html" in request.headers.get("accept", "")
         if refusal.reason is Reason.UNAUTHORIZED and is_person and request.method == "GET":
-            return Response(status_code=303, headers={"location": "/console"})
+            return Response(status_code=303, headers={"location": CONSOLE_PATH})
         body = f"<p>{escape(refusal.message)}</p>{_CONSOLE}"
         return _page(refusal.reason.error, body, refusal.reason.status, refusal.headers)
 
