@@ -99,16 +99,29 @@ class Check:
         return findings if isinstance(findings, Findings) else Findings(list(findings))
 
 
-def _describe_link(vault: Vault, reference: Reference) -> CheckFinding:
-    """Return the finding of a broken link, with the link that was likely meant."""
-    meant = likely_link(vault, reference)
-    likeness = meant and describe_likeness(reference.link.original, meant)
-    if likeness:
-        meant = f"{meant} with {likeness}"
-    text = f"{reference.link.original}: no such {missing_part(reference)}"
-    return CheckFinding(
-        reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text
-    )
+@dataclass(frozen=True, slots=True)
+class _LinkFinding:
+    """The finding of a broken link, which is worked out when it is called."""
+
+    vault: Vault
+    reference: Reference
+
+    @property
+    def identity(self) -> object:
+        """What the link is known by, also when lines come or go above it."""
+        return self.reference.source, self.reference.link.at, self.reference.link.original
+
+    def __call__(self) -> CheckFinding:
+        """Return the finding, with the link that was likely meant."""
+        reference = self.reference
+        meant = likely_link(self.vault, reference)
+        likeness = meant and describe_likeness(reference.link.original, meant)
+        if likeness:
+            meant = f"{meant} with {likeness}"
+        text = f"{reference.link.original}: no such {missing_part(reference)}"
+        return CheckFinding(
+            reference.source, reference.line, f"{text}; did you mean {meant}?" if meant else text
+        )
 
 
 def identify_finding(find: Callable[[], CheckFinding]) -> object:
@@ -116,9 +129,8 @@ def identify_finding(find: Callable[[], CheckFinding]) -> object:
 
     A broken link is known by itself: what was meant by it is worked out when it is shown.
     """
-    if isinstance(find, partial) and find.func is _describe_link:
-        reference = find.args[-1]
-        return reference.source, reference.link.at, reference.link.original
+    if isinstance(find, _LinkFinding):
+        return find.identity
     finding = find()
     return finding.path, finding.text
 
@@ -128,7 +140,7 @@ def _find_broken_links(checked: CheckedVault) -> Iterator[Callable[[], CheckFind
     for reference in broken_links(checked.vault).value:
         is_made_later = _has_variable(reference.link.original)
         if not (is_made_later and checked.templates.has(reference.source)):
-            yield partial(_describe_link, checked.vault, reference)
+            yield _LinkFinding(checked.vault, reference)
 
 
 def _find_orphans(checked: CheckedVault) -> Iterator[Callable[[], CheckFinding]]:
