@@ -140,18 +140,21 @@ The operands of the other operators are searched in parts of the text, one part 
 
 def walk(node: QueryNode) -> Iterator[QueryNode]:
     """Yield a node and all nodes in it, but for the keys and values of properties."""
-    yield node
-    match node:
-        case And(parts=parts) | Or(parts=parts):
-            for part in parts:
-                yield from walk(part)
-        case Not(part=part) | ScopedQuery(part=part):
-            yield from walk(part)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        match node:
+            case And(parts=parts) | Or(parts=parts):
+                waiting += reversed(parts)
+            case Not(part=part) | ScopedQuery(part=part):
+                waiting.append(part)
 
 
 def has_scope(node: QueryNode, *operators: SearchOperator) -> bool:
     """Return whether a query has one of these operators anywhere."""
-    return any(isinstance(part, ScopedQuery) and part.operator in operators for part in walk(node))
+    scopes = {part.operator for part in walk(node) if isinstance(part, ScopedQuery)}
+    return not scopes.isdisjoint(operators)
 
 
 def property_names(node: QueryNode) -> Iterator[str]:

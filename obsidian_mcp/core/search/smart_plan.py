@@ -110,12 +110,9 @@ def _synonym_term(words: tuple[str, ...], instead_of: str, lexicon: Lexicon) -> 
 
 def _missing_words(read: Sequence[PlanAlternative], lexicon: Lexicon) -> Iterator[str]:
     """The words, as in the query, that no note has."""
-    for word in (
-        word
-        for group in read
-        for choice in group.loose
-        if (word := single_word(choice)) is not None
-    ):
+    choices = [choice for group in read for choice in group.loose]
+    words = [word for choice in choices if (word := single_word(choice)) is not None]
+    for word in words:
         parts = without_gaps(analysis.parse_sought_words(strip_marks(word)).words)
         if len(parts) == 1 and analysis.is_spaced(parts[0][0]) and not lexicon.variants(parts[0]):
             yield word.text.strip(SENTENCE_MARKS)

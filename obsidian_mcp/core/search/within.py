@@ -35,7 +35,8 @@ def files_within(snapshot: Snapshot, request: Request) -> AbstractSet[int] | Non
 def find_textless(snapshot: Snapshot, query: QueryNode, request: Request) -> list[Item]:
     """Return files without text that a query finds; only one that names paths can find them
     (QUERY-11, QUERY-15)."""
-    if not snapshot.table.others or not has_scope(query, "file", "path"):
+    # asked first: for the others, all files of the vault are looked through
+    if not has_scope(query, "file", "path") or not snapshot.table.others:
         return []
     from obsidian_mcp.core.query.document import Document  # most searches do without
     from obsidian_mcp.core.query.evaluate import Matcher

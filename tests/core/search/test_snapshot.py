@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from obsidian_mcp.core.files.catalog import Catalog
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.query.document import Document
 from obsidian_mcp.core.query.evaluate import Matcher
@@ -51,3 +56,28 @@ def _is_listed(query: str, path: str) -> bool:
     kind = path.rpartition(".")[2]
     document = Document(path, "word" if kind == "md" else "", "other" if kind == "png" else "note")
     return Matcher(parse(query)).matches(document)
+
+
+@pytest.mark.parametrize(
+    ("query", "passes"), [("word", 0), ("word AND (-tag:x)", 0), ("path:pic", 1), ("a OR file:pic", 1)]
+)
+def test_only_a_search_by_names_looks_through_all_files(
+    query: str, passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SEARCH-48: also right after a file came, when nothing is kept of the files."""
+    iterate, counted = Catalog.__iter__, list[None]()
+
+    def count_and_iterate(catalog: Catalog) -> Iterator[FileEntry]:
+        counted.append(None)
+        return iterate(catalog)
+
+    with MemoryVault({"a.md": "word", "pic.png": b""}) as vault:
+        vault.indexer.complete()
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
+        search.find(Request(query))
+        vault.write("new.md", "word")
+        vault.look()
+        vault.indexer.complete()
+        monkeypatch.setattr(Catalog, "__iter__", count_and_iterate)
+        search.find(Request(query, "exact"))
+    assert len(counted) == passes
