@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Final
+from urllib.parse import urlencode
 
 from starlette.responses import Response
 
@@ -21,7 +22,7 @@ from obsidian_mcp.serve.http.tool_service import ToolService
 
 from .fields import RequestFields
 from .markup import element, join
-from .origin_check import NOT_OURS, check_origin, check_real_visit
+from .origin_check import ForeignVisit, check_origin, check_real_visit
 from .page import ASSETS, BELOW, OPEN, SIGN_IN, write_asset, write_page, write_plain_page
 from .part import CLIENT, ConsolePage, Part, Visit
 from .sessions import SESSION_SECONDS, ConsoleSession, ConsoleSessions
@@ -87,7 +88,7 @@ class Console(Dialect):
 
     def refuse(self, request: HttpRequest, refusal: Refusal) -> Response:
         again = None
-        if refusal.message == NOT_OURS and request.method == "GET":
+        if isinstance(refusal, ForeignVisit) and request.method == "GET":
             again = element("a", "Open it all the same", href=_address_of(request))
         return write_plain_page(
             refusal.reason.error,
@@ -230,8 +231,6 @@ def _host_of(request: HttpRequest) -> str:
 
 def _address_of(request: HttpRequest) -> str:
     """Return the path of a request with its query, to ask for it once more."""
-    from urllib.parse import urlencode
-
     query = urlencode(list(request.query))
     path = "/".join((BELOW, *request.segments))
     return f"{path}?{query}" if query else path

@@ -13,10 +13,17 @@ OWN: Final = ("same-origin", "none")
 
 `same-site` is not among them: all ports of a computer are one site.
 """
-NOT_OURS: Final = (
-    "Another page sent you here. The console opens for its own pages alone, so that no other page "
-    "can do anything in your name."
-)
+
+
+class ForeignVisit(Refusal):
+    """A page of another origin asks, or leads a person here."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            Reason.FORBIDDEN,
+            "Another page sent you here. The console opens for its own pages alone, so that no "
+            "other page can do anything in your name.",
+        )
 
 
 def check_origin(request: HttpRequest, public: str = "", *, may_be_led_here: bool = False) -> None:
@@ -25,16 +32,16 @@ def check_origin(request: HttpRequest, public: str = "", *, may_be_led_here: boo
     With `may_be_led_here` a person may come by a link of another page, as to a one-time address.
     `public` is the server's address for other computers, which a proxy may have in place of the
     Host header. What a browser does not say is not checked: cookie and form token suffice then.
-    Raises: Refusal.
+    Raises: ForeignVisit.
     """
     host = request.headers.get("host", "")
     origin = request.headers.get("origin")
     if origin is not None and origin not in (f"http://{host}", f"https://{host}", public or None):
-        raise Refusal(Reason.FORBIDDEN, NOT_OURS)
+        raise ForeignVisit
     is_own = request.headers.get("sec-fetch-site", OWN[0]) in OWN
     is_visit = request.headers.get("sec-fetch-dest", "document") == "document"
     if not (is_own or (may_be_led_here and is_visit)):
-        raise Refusal(Reason.FORBIDDEN, NOT_OURS)
+        raise ForeignVisit
 
 
 def check_real_visit(request: HttpRequest) -> None:
