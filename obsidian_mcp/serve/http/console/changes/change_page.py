@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from obsidian_mcp.core.files.ports import ChangeHead
+from obsidian_mcp.core.files.ports import ChangeHead, Recorded
 from obsidian_mcp.core.operations.history import recall
 from obsidian_mcp.core.operations.plan import FileChange, changed_files
 from obsidian_mcp.core.text.text import write_count
@@ -79,13 +79,12 @@ def review_fields(fields: RequestFields) -> dict[str, str]:
 def write_result(visit: Visit) -> Markup | None:
     """Return what the person has just done, as far as the journal confirms it."""
     number = visit.query.number("done")
-    journal = visit.vault.journal
-    undo = next(iter(journal.list_numbered([number])), None) if number else None
+    undo = _find_change(visit, number) if number else None
     if undo is None or undo.undoes is None or undo.undone_by is not None:
         return None
     button = element("button", "Bring it back")
     again = visit.write_form(NAME, button, do="undo", change=number)
-    earlier = next(iter(journal.list_numbered([undo.undoes.change])), None)
+    earlier = _find_change(visit, undo.undoes.change)
     if earlier is not None and earlier.undoes is not None:
         text, again = "What was taken back is there again.", Markup()
     elif undo.undoes.is_part:
@@ -95,6 +94,10 @@ def write_result(visit: Visit) -> Markup | None:
     return element(
         "div", element("p", text, class_="grow"), again, class_="row done", role="status"
     )
+
+
+def _find_change(visit: Visit, number: int) -> Recorded | None:
+    return next(iter(visit.vault.journal.list_numbered([number])), None)
 
 
 def _write_back(visit: Visit) -> Markup:
