@@ -187,7 +187,7 @@ def ask_ours(vault: Path) -> Iterator[Ask]:
             "OBSIDIAN_MCP_TODAY": TODAY,
         }
         app = compose.build(config.Config((str(vault),), places), serving=False)
-        app.vaults.get("").indexer.begin()
+        app.vaults.get("").indexer.pending.begin()
         app.vaults.get("").indexer.complete()
 
         def ask(query: str) -> list[HistoryHit]:

@@ -41,7 +41,7 @@ def opened(vault: Path, choice: EmbeddingChoice | None = None) -> Iterator[App]:
             (Path(beside) / vault_builder.SEMANTIC_FILE).write_text(choice.text(), encoding="utf-8")
         app = compose.build(config.Config((str(vault),), places), serving=False)
         place = app.vaults.get("")
-        place.indexer.begin()
+        place.indexer.pending.begin()
         place.indexer.complete()
         if place.meaning is not None:
             place.meaning.complete()

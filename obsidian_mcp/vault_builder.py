@@ -174,7 +174,7 @@ def _meaning(
 
         worker = EmbeddingWorker(meaning, file.with_name(f"{file.name}.lock"))
         meaning.stop = worker.stop
-        indexer.stored.add(lambda _: worker.wake())
+        indexer.pending.stored.add(lambda _: worker.wake())
     return meaning
 
 
@@ -285,7 +285,7 @@ class FolderBuilder:
             first_look=vault.refresh,
             niceness=niceness,
         ).start()
-        PdfReader(indexer, root, is_reading=is_server)
+        PdfReader(indexer.pending, root, is_reading=is_server)
         vectors = cache / f"vectors{vault.policy.fingerprint}"
         return _meaning(self._config, indexer, vault, vectors, is_server=is_server)
 

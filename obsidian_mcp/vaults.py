@@ -181,7 +181,7 @@ class FolderVaults:
         try:
             vault = self._open_vault(self._folder(""))
             vault.refresh()
-            if not vault.indexer.is_behind:  # then its background is at work
+            if not vault.indexer.pending.is_behind:  # then its background is at work
                 vault.indexer.freshen()
             vault.search.prepare()
             if not self._config.read_only:

@@ -65,7 +65,7 @@ class IndexWorkers:
     ) -> None:
         """`root` is the vault's folder. `look` takes note of what has changed there, each time
         `reported` was set and after as many seconds as it returns; `first_look` comes before."""
-        self._indexer = indexer
+        self._indexer, self._pending = indexer, indexer.pending
         self._root = root
         self._look = look
         self._first_look = first_look
@@ -82,16 +82,16 @@ class IndexWorkers:
         """Seconds until `look` is called again."""
         self._has_processes = not getattr(sys, "frozen", False)  # there the executable is no Python
         self._worker = Worker("indexer", self._work, reported)
-        indexer.stored.add(self._note_stored)
+        self._pending.stored.add(self._note_stored)
 
     def start(self) -> None:
         """Start the thread, and store the pending files in it from now on."""
-        self._indexer.background = self
+        self._pending.background = self
         self._worker.start()
         if self._first_look is not None:
             self.wake()
         else:
-            self._indexer.wake()
+            self._pending.wake()
 
     def wake(self) -> None:
         """Wake the thread: a change was reported, or files are pending."""
@@ -162,7 +162,7 @@ class IndexWorkers:
     def _store_pending(self) -> None:
         """If the indexer has many files, store all of them batch by batch, in processes if there
         are very many."""
-        if not self._indexer.is_behind:
+        if not self._pending.is_behind:
             return
         self._has_journal = True
         self._has_built |= self._indexer.is_first_build
@@ -172,13 +172,13 @@ class IndexWorkers:
         try:
             while True:
                 while len(running) < self._most_running and not self._worker.is_stopping:
-                    batch = self._indexer.take()
+                    batch = self._pending.take()
                     if batch is None:
                         break
                     if (future := self._submit(batch)) is not None:
                         running[future] = batch
                     else:
-                        self._end(batch, partial(self._indexer.ingest, batch))
+                        self._end(batch, partial(self._pending.ingest, batch))
                         self._indexer.scan.wait_until_done()
                 if not running:
                     return
@@ -187,7 +187,7 @@ class IndexWorkers:
                     self._end(running.pop(future), future.result)
         finally:  # after an error: whoever waits for these files would wait for ever
             for batch in running.values():
-                self._indexer.release(batch)
+                self._pending.release(batch)
 
     @property
     def _most_running(self) -> int:
@@ -206,7 +206,7 @@ class IndexWorkers:
 
         file = self._indexer.index.database.file
         try:
-            done, total = self._indexer.progress
+            done, total = self._pending.progress
             # a process takes a second to start on a busy machine; the newest files are there before
             if not done:
                 return None
@@ -228,22 +228,22 @@ class IndexWorkers:
         from concurrent.futures.process import BrokenProcessPool
 
         try:
-            self._indexer.finish_batch(batch, stored())
+            self._pending.finish_batch(batch, stored())
         except Replaced:
-            self._indexer.release(batch)
+            self._pending.release(batch)
             # where a worker cannot use the file, this process finds out why
             with suppress(Busy, Replaced):
-                self._indexer.step()
+                self._pending.step()
         except Busy:
-            self._indexer.release(batch)
+            self._pending.release(batch)
             self._worker.retry(RETRY_SECONDS)
         except BrokenProcessPool as error:
-            self._indexer.release(batch)
+            self._pending.release(batch)
             self._do_without(error)
         except Exception:
             log = logger(__name__)
             log.exception("Files were not indexed; they are tried again with the next change.")
-            self._indexer.release(batch, later=True)
+            self._pending.release(batch, later=True)
 
     def _do_without(self, error: Exception) -> None:
         logger(__name__).info(

@@ -14,7 +14,7 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index import search_document
 from obsidian_mcp.core.index.columns import to_stored_path
 from obsidian_mcp.core.index.database import Busy, Replaced
-from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pending_files import PendingFiles
 from obsidian_mcp.core.index.row_writer import Record
 from obsidian_mcp.worker import Worker
 
@@ -41,14 +41,14 @@ class PdfReader:
     """`PdfBackground` of one vault's indexer: a thread and a process that read PDFs. One of several
     programs reads."""
 
-    def __init__(self, indexer: Indexer, root: Path, *, is_reading: bool) -> None:
+    def __init__(self, pending: PendingFiles, root: Path, *, is_reading: bool) -> None:
         """`root` is the vault's folder."""
         self.is_reading = is_reading and not _missing_reason()
-        self._indexer = indexer
+        self._pending = pending
         self._root = root
         self._process: HelperProcess | None = None
         self._worker = Worker("pdf", self._work)
-        indexer.pdfs.background = self
+        pending.pdfs.background = self
 
     @property
     def notice(self) -> str:
@@ -90,21 +90,21 @@ class PdfReader:
 
     def _read_all(self) -> None:
         """Raises: TimeoutError while another program reads, OSError."""
-        if self._indexer.pdfs.next_pdf() is None:
+        if self._pending.pdfs.next_pdf() is None:
             return
-        file = self._indexer.index.database.file
+        file = self._pending.index.database.file
         try:
             with acquire_lock(f"{file}-pdf") if file else nullcontext():
                 while (
                     not self._worker.is_stopping
-                    and (entry := self._indexer.pdfs.next_pdf()) is not None
+                    and (entry := self._pending.pdfs.next_pdf()) is not None
                 ):
-                    is_read = not self._indexer.index.find_stale([entry])
+                    is_read = not self._pending.index.find_stale([entry])
                     record = None if is_read else self._read(entry)
                     if not self._worker.is_stopping:
-                        self._indexer.pdfs.store(entry, record)
+                        self._pending.pdfs.store(entry, record)
         except TimeoutError:
-            self._indexer.pdfs.forget_read()
+            self._pending.pdfs.forget_read()
             raise
         finally:
             self._end_reader()

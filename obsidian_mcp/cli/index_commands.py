@@ -30,10 +30,10 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
     with options.app(tuple(vault)) as app:
         opened = app.vaults.get()
         index = opened.indexer.index
-        if opened.indexer.background is not None:
-            opened.indexer.background.stop()  # it would begin what this only looks at
-        opened.indexer.begin()
-        pending = opened.indexer.pending_files()
+        if opened.indexer.pending.background is not None:
+            opened.indexer.pending.background.stop()  # it would begin what this only looks at
+        opened.indexer.pending.begin()
+        pending = opened.indexer.pending.by_path
         progress = _describe_progress(index, len(pending)) if pending else ""
         status = index.status()
         facts = {
@@ -42,7 +42,7 @@ def show_status(options: Options, *, vault: Sequence[str] = (), json: bool = Fal
             "bytes": status.bytes,
             "files": status.files,
             "pending": len(pending),
-            "unread_pdfs": len(opened.indexer.pdfs.unread()),
+            "unread_pdfs": len(opened.indexer.pending.pdfs.unread()),
             "warnings": status.warnings,
             "rows": dict(status.rows),
             "space": [
@@ -93,25 +93,26 @@ def update(
         indexer = opened.indexer
         if is_new:
             indexer.index.database.begin_anew()
-        indexer.begin()
-        total, pdfs = len(indexer.pending_files()), len(indexer.pdfs.unread())
+        pending, pdfs = indexer.pending, indexer.pending.pdfs
+        pending.begin()
+        total, pdf_total = len(pending.by_path), len(pdfs.unread())
         with show_progress():
             indexer.complete()
-            indexer.pdfs.complete()
+            pdfs.complete()
         is_built = total * 2 > indexer.index.status().files
         while indexer.index.merge(is_whole=is_built):
             pass
         indexer.index.database.truncate_journal()
-        unread = len(indexer.pdfs.unread())
+        unread = len(pdfs.unread())
         facts = {
             "vault": opened.name,
             "indexed": total,
-            "pdfs": pdfs - unread,
+            "pdfs": pdf_total - unread,
             "unread_pdfs": unread,
         }
-        problem = indexer.pdfs.background.notice if unread and indexer.pdfs.background else ""
+        problem = pdfs.background.notice if unread and pdfs.background else ""
     report = (
-        f"indexed {write_count(total, 'file')} and {write_count(pdfs - unread, 'PDF')} of "
+        f"indexed {write_count(total, 'file')} and {write_count(pdf_total - unread, 'PDF')} of "
         f"{facts['vault']}\n"
     )
     write_answer(
@@ -152,7 +153,7 @@ def set_up(
     size = setup.choose(config, choice)
     with options.app() as app:
         opened = app.vaults.get()
-        opened.indexer.begin()
+        opened.indexer.pending.begin()
         with show_progress():
             opened.indexer.complete()
             count = opened.meaning.complete() if opened.meaning is not None else 0
@@ -203,7 +204,7 @@ def show_model(options: Options, *, vault: Sequence[str] = (), json: bool = Fals
     else:
         with options.app() as app:
             opened = app.vaults.get()
-            opened.indexer.begin()
+            opened.indexer.pending.begin()
             opened.indexer.complete()
             facts |= {"model": choice.model, "endpoint": choice.url or None, "vault": opened.name}
             facts["pending"] = (

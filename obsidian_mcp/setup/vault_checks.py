@@ -105,9 +105,9 @@ def check_vault(name: str, path: Path, vault: Vault) -> Iterator[Finding]:
     else:
         yield Finding(subject, "fine", summary)
     yield from check_patterns(name, vault)
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     subject = f"Index of {name}"
-    status, progress = vault.indexer.index.status(), vault.indexer.progress
+    status, progress = vault.indexer.index.status(), vault.indexer.pending.progress
     files = write_count(status.files, "file")
     if status.problem:
         yield Finding(

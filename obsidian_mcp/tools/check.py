@@ -111,7 +111,7 @@ def check(
     is_cut = not wanted and any(len(result.findings) < result.total for result in results)
     more = "Name a check with only, and limit, to see more of its findings." if is_cut else None
     is_broken = any(result.broken for result in results)
-    return VaultState(is_broken, results, empty, more, describe_cut(opened.indexer.cut))
+    return VaultState(is_broken, results, empty, more, describe_cut(opened.indexer.pending.cut))
 
 
 def _shorten(finding: CheckFinding, offer: Offer) -> CheckFinding:

@@ -27,6 +27,7 @@ from obsidian_mcp.adapters.openai_api import EmbeddingEndpoint
 from obsidian_mcp.adapters.vector_store import VectorStore
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pending_files import PendingFiles
 from obsidian_mcp.core.semantic.meaning import EmbeddingRefused, Meaning
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import SemanticUnavailable
@@ -172,8 +173,8 @@ def test_a_model_that_refuses_every_note_is_not_asked_for_all(tmp_path: Path) ->
 def embedding(folder: Path, texts: dict[str, str], model: EmbeddingEndpoint) -> Iterator[Meaning]:
     """What a model makes of some notes, which are indexed."""
     entries = [FileEntry(VaultPath(path), path, len(text), 1) for path, text in texts.items()]
-    indexer = Indexer(open_index(None), lambda: entries, lambda entry: texts[entry.path].encode())
-    indexer.begin()
+    indexer = Indexer(PendingFiles(open_index(None), lambda: entries, lambda entry: texts[entry.path].encode()))
+    indexer.pending.begin()
     indexer.complete()
     meaning = Meaning(indexer, lambda: map(VaultPath, texts), model, VectorStore(folder / "vectors.sqlite3"))
     try:
@@ -185,7 +186,7 @@ def embedding(folder: Path, texts: dict[str, str], model: EmbeddingEndpoint) -> 
 
 def test_an_endpoint_is_asked_only_once_whether_it_is_there(tmp_path: Path) -> None:
     """SEM-06"""
-    indexer = Indexer(open_index(None), list, lambda _: b"", lambda _: None)
+    indexer = Indexer(PendingFiles(open_index(None), list, lambda _: b"", lambda _: None))
     with endpoint() as url:
         model = EmbeddingEndpoint(url, "good", "", 5)
         meaning = Meaning(indexer, list, model, VectorStore(tmp_path / "vectors.sqlite3"))

@@ -345,7 +345,7 @@ BUILD = """
             return super().stat(disk)
 
     vault = Pausing({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\\n" * 20 for n in range(700)}, Path(sys.argv[1]))
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     print("begun", flush=True)
     sys.stdin.readline()
     vault.indexer.complete()
@@ -380,7 +380,7 @@ class Program:
 def vault_of_build(place: Path | None = None) -> MemoryVault:
     vault = MemoryVault({f"{n}.md": f"[[{n + 1}]] #t{n % 7}\n" * 20 for n in range(700)}, place)
     OPEN.append(vault.index)
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     return vault
 
 
@@ -398,7 +398,7 @@ def test_two_programs_that_build_one_index_leave_what_one_would(tmp_path: Path) 
     assert [program.end() for program in programs] == [0, 0]
 
     vault = vault_of_build(tmp_path / "v.db")
-    assert vault.indexer.pending_files() == {}
+    assert vault.indexer.pending.by_path == {}
     assert dump(vault.index) == dump_of_build()
 
 
@@ -411,6 +411,6 @@ def test_a_build_that_was_killed_goes_on_from_where_it_was(tmp_path: Path) -> No
     assert program.end() != 0
 
     vault = vault_of_build(tmp_path / "v.db")
-    assert len(vault.indexer.pending_files()) == 700 - BATCH_FILES
+    assert len(vault.indexer.pending.by_path) == 700 - BATCH_FILES
     assert [found.source for found in vault.graph.backlinks(VaultPath("699.md")).value] == ["698.md"] * 20
     assert dump(vault.index) == dump_of_build()

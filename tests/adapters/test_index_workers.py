@@ -31,7 +31,7 @@ from obsidian_mcp.core.index.facts import BODY_LIMIT
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.ingest import IndexBatch, ingest
-from obsidian_mcp.core.index.pending_files import BATCH_FILES, FRESH_FILES
+from obsidian_mcp.core.index.pending_files import BATCH_FILES, FRESH_FILES, PendingFiles
 from obsidian_mcp.core.text.call import limit_call
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import VaultNotFound
@@ -61,7 +61,7 @@ class Vault:
         self.disk = Disk(self.root)
         self.catalog = Catalog(self.disk.scan())
         self.index = open_index(file)
-        self.indexer = Indexer(self.index, lambda: list(self.catalog), self.head, self.disk.stat)
+        self.indexer = Indexer(PendingFiles(self.index, lambda: list(self.catalog), self.head, self.disk.stat))
 
     def head(self, entry: FileEntry) -> bytes:
         return self.disk.head(entry.disk, BODY_LIMIT)
@@ -131,7 +131,7 @@ def test_the_background_stores_the_rows_that_this_process_would(
     vault.indexer.complete()
 
     assert bool(processes()) == (pool_files == 1)
-    assert vault.indexer.pending_files() == {}
+    assert vault.indexer.pending.by_path == {}
     assert dump(vault.index) == vault.expected()
 
 
@@ -144,7 +144,7 @@ def test_files_that_make_many_batches_are_stored_to_the_last_one(
     with limit_call(WITHIN):
         vault.indexer.complete()
 
-    assert vault.indexer.pending_files() == {}
+    assert vault.indexer.pending.by_path == {}
 
 
 @pytest.mark.parametrize(("prompt_seconds", "lower"), [(0.0, NICENESS), (60.0, 0)])
@@ -158,7 +158,7 @@ def test_workers_of_a_server_give_way_to_its_calls_but_for_the_first_seconds(
     """INDEX-29"""
     monkeypatch.setattr(index_workers, "PROMPT_SECONDS", prompt_seconds)
     start(NICENESS)
-    vault.indexer.wait(30, lambda: bool(vault.indexer.pending_files()), None)
+    vault.indexer.pending.wait(30, lambda: bool(vault.indexer.pending.by_path), None)
     found = processes()
     assert len(found) == 1 if lower else found
     if hasattr(os, "getpriority"):
@@ -193,7 +193,7 @@ def test_workers_end_when_there_is_no_work(
 ) -> None:
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 0.01)
     start()
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     eventually(processes)
     vault.indexer.complete()
     eventually(lambda: not processes())
@@ -220,7 +220,7 @@ def test_the_full_text_index_is_in_one_piece_soon_after_a_build(
 def test_when_a_worker_dies_its_files_are_stored_here(vault: Vault, start: Callable[..., IndexWorkers]) -> None:
     """INDEX-29"""
     start()
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     eventually(processes)
     for process in processes():
         process.kill()
@@ -251,7 +251,7 @@ def test_where_no_process_can_be_made_the_files_are_stored_here(
     with limit_call(WITHIN):
         vault.indexer.complete()
 
-    assert vault.indexer.pending_files() == {}
+    assert vault.indexer.pending.by_path == {}
     assert dump(vault.index) == vault.expected()
 
 
@@ -270,15 +270,17 @@ def test_an_error_in_the_middle_of_a_build_leaves_no_file_that_is_waited_for_in_
 
         return call
 
-    monkeypatch.setattr(vault.indexer, "ingest", once(Replaced(), vault.indexer.ingest))
-    monkeypatch.setattr(vault.indexer, "step", once(VaultNotFound("The disk is gone."), vault.indexer.step))
+    monkeypatch.setattr(vault.indexer.pending, "ingest", once(Replaced(), vault.indexer.pending.ingest))
+    monkeypatch.setattr(
+        vault.indexer.pending, "step", once(VaultNotFound("The disk is gone."), vault.indexer.pending.step)
+    )
     start(pool_files=1_000_000)
     with limit_call(WITHIN):
         with suppress(VaultNotFound):  # whoever meets it says so
             vault.indexer.complete()
         vault.indexer.complete()
 
-    assert vault.indexer.pending_files() == {}
+    assert vault.indexer.pending.by_path == {}
 
 
 def test_an_index_in_memory_is_filled_by_this_process(tmp_path: Path) -> None:
@@ -356,7 +358,7 @@ def test_what_single_changes_leave_is_merged_in_the_background(
     for n in range(changes):
         (vault.root / f"{n}.md").write_text(f"heron {n}\n", encoding="utf-8")
         entries = {entry.path: entry for entry in Catalog(vault.disk.scan())}
-        vault.indexer.note([Change(VaultPath(f"{n}.md"))], entries.get)
+        vault.indexer.pending.note([Change(VaultPath(f"{n}.md"))], entries.get)
         assert vault.indexer.freshen().pending == 0
 
     eventually(lambda: segments(vault.index) <= search_document.FEW_SEGMENTS)

@@ -62,7 +62,7 @@ def meaning() -> Iterator[Meaning]:
     """What is embedded of the vault, which is indexed to the end."""
     with opened() as app:
         place = app.vaults.get()
-        place.indexer.begin()
+        place.indexer.pending.begin()
         place.indexer.complete()
         assert place.meaning is not None
         yield place.meaning

@@ -15,6 +15,7 @@ from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import facts
 from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pending_files import PendingFiles
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError, NoteNotFound
@@ -89,7 +90,9 @@ class MemoryVault:
         self.index = open_index(place)
         weakref.finalize(self, self.index.close)
         self.indexer = Indexer(
-            self.index, lambda: list(self.catalog), lambda entry: self.read(entry)[: facts.BODY_LIMIT], self.stat
+            PendingFiles(
+                self.index, lambda: list(self.catalog), lambda entry: self.read(entry)[: facts.BODY_LIMIT], self.stat
+            )
         )
         self.graph = Graph(self.indexer, FileNumbers(self.catalog))
 
@@ -135,7 +138,7 @@ class MemoryVault:
                 changes += self.catalog.drop(entry.disk)
         for file in self.scan():
             changes += self.catalog.put(file)
-        self.indexer.note(changes, self.catalog.get)
+        self.indexer.pending.note(changes, self.catalog.get)
         return changes
 
     def __enter__(self) -> Self:

@@ -214,7 +214,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
     for number in (1, 2):
         (root / f"Note {number}.md").write_text(line * 200, encoding="utf-8")
     opened = app_on(root)
-    opened.vaults.get().indexer.begin()
+    opened.vaults.get().indexer.pending.begin()
     opened.vaults.get().indexer.complete()
     yield opened
     opened.vaults.close()

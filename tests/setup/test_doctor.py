@@ -226,7 +226,7 @@ def test_the_state_of_the_index_is_told(settings: Config, system: System) -> Non
     from obsidian_mcp import compose
 
     app = compose.build(settings)
-    app.vaults.get().indexer.begin()
+    app.vaults.get().indexer.pending.begin()
     app.vaults.get().indexer.complete()
     app.vaults.close()
 

@@ -39,7 +39,7 @@ yet, 243 (95.3 %) were found; of sets that were written later and asked once,
 def vault(macos_folder: Path) -> Iterator[App]:
     """An App on the whole vault, in its index."""
     app = app_on(unpack(macos_folder / "vault"))
-    app.vaults.get().indexer.begin()
+    app.vaults.get().indexer.pending.begin()
     app.vaults.get().indexer.complete()
     yield app
     app.vaults.close()

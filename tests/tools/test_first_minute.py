@@ -51,9 +51,9 @@ def app(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> App:
     monkeypatch.setattr(pending_scan, "SCAN_SECONDS", 20.0)  # enough for any disk
     app = opened(FILES)
     known = app.vaults.get().indexer
-    assert known.background is not None
-    known.background.stop()
-    known.background, known.is_patient = Nobody(), False
+    assert known.pending.background is not None
+    known.pending.background.stop()
+    known.pending.background, known.is_patient = Nobody(), False
     return app
 
 
@@ -70,7 +70,7 @@ def test_a_server_that_starts_stores_a_few_changed_notes_before_it_is_asked(tmp_
         if thread.name == "warm":
             thread.join(30)
     known = app.vaults.get().indexer
-    assert known.progress.total == 0
+    assert known.pending.progress.total == 0
     assert known.index.status().files == 20 + (not is_new)
 
 
@@ -162,13 +162,13 @@ def test_a_question_about_absence_waits_for_the_whole_index(
     paths = [row if isinstance(row, str) else row.get("path") or row.get("note") for row in found[field]]
     assert paths == expected or (expected is None and paths)
     assert "incomplete" not in found
-    assert app.vaults.get().indexer.pending_files() == {}
+    assert app.vaults.get().indexer.pending.by_path == {}
 
 
 def test_a_query_lists_no_note_that_is_not_indexed(app: App) -> None:
     """INDEX-47"""
     found = run(app, "query", query="LIST WHERE !kind", limit=500)
-    indexed = NOTES + 2 - len(app.vaults.get().indexer.pending_files())
+    indexed = NOTES + 2 - len(app.vaults.get().indexer.pending.by_path)
     assert 0 < found["total"] <= indexed < NOTES
     assert found["incomplete"].startswith("The index is being built: ")
     links = run(app, "query", query="LIST WHERE length(file.inlinks) = 0")

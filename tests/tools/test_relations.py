@@ -128,9 +128,9 @@ def test_while_files_are_not_indexed_yet_nothing_is_said_to_be_missing(app: App,
     place = app.vaults.get()
     indexer = place.indexer
     indexer.complete()
-    if indexer.background is not None:
-        indexer.background.stop()
-    indexer.background, indexer.is_patient = Waiting(), False
+    if indexer.pending.background is not None:
+        indexer.pending.background.stop()
+    indexer.pending.background, indexer.is_patient = Waiting(), False
     for number in range(40):
         (basic / f"Bird {number}.md").write_text(
             f"---\naliases: Heron {number}\nlegs: 2\n---\nAlpha", "utf-8", newline="\n"

@@ -54,7 +54,7 @@ def vault(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     app = app_on(root)
     kept = app.vaults.get().indexer
     if request.param == "indexed":
-        kept.begin()
+        kept.pending.begin()
         kept.complete()
     yield app
     app.vaults.close()

@@ -48,9 +48,9 @@ MISTAKES = json.loads((VECTORS / "query.json").read_text(encoding="utf-8"))["err
 def indexed(root: Path) -> App:
     app = app_on(root)
     kept = app.vaults.get().indexer
-    kept.begin()
+    kept.pending.begin()
     kept.complete()
-    assert not kept.pending_files()
+    assert not kept.pending.by_path
     return app
 
 

@@ -75,7 +75,7 @@ def hostile(macos_folder: Path) -> Iterator[App]:
         )
     app = app_on(root)
     kept = app.vaults.get().indexer
-    kept.begin()
+    kept.pending.begin()
     kept.complete()
     yield app
     app.vaults.close()

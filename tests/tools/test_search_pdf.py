@@ -51,7 +51,7 @@ def found(app: App, query: str, **arguments: Any) -> list[str]:
 def library(opened: Opened) -> App:
     """A vault whose PDFs are in the index."""
     app = opened(FILES)
-    assert app.vaults.get().indexer.pdfs.complete()
+    assert app.vaults.get().indexer.pending.pdfs.complete()
     return app
 
 
@@ -105,7 +105,7 @@ def test_a_search_says_which_pdfs_it_does_not_see(opened: Opened) -> None:
         assert "incomplete" not in run(app, query), query  # none can be there
     assert "1 PDF is not" in run(app, "giraffe path:papers")["incomplete"]
     assert "2 PDFs" in run(app, "giraffe OR [kind:x]")["incomplete"]
-    assert app.vaults.get().indexer.pdfs.complete()
+    assert app.vaults.get().indexer.pending.pdfs.complete()
     assert "incomplete" not in run(app, "zebra")
     said = run(app, "giraffe")["incomplete"]
     assert said.startswith("Not searched whole: Broken.pdf: broken (")
@@ -128,7 +128,7 @@ def test_what_a_pdf_said_before_it_changed_is_found_no_more(library: App) -> Non
     file.write_bytes(pdf("A giraffe"))
     with opened_again(library) as app:
         assert found(app, "zebra") == ["Note.md"]
-        app.vaults.get().indexer.pdfs.complete()
+        app.vaults.get().indexer.pending.pdfs.complete()
         assert found(app, "giraffe") == ["Papers/Stripes.pdf"]
     file.unlink()
     with opened_again(library) as app:
@@ -138,27 +138,27 @@ def test_what_a_pdf_said_before_it_changed_is_found_no_more(library: App) -> Non
 def test_a_change_that_is_noted_drops_the_rows_of_a_pdf() -> None:
     """PDF-3"""
     with MemoryVault({"a.pdf": b"1"}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         entry = vault.catalog.entry("a.pdf")
         facts = extract.extract_pdf(search_document.compose("a.pdf", "zebra"), [0], "")
-        vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))
-        assert (vault.index.status().files, vault.indexer.pdfs.unread()) == (1, [])
+        vault.indexer.pending.pdfs.store(entry, Record(entry, b"1", facts))
+        assert (vault.index.status().files, vault.indexer.pending.pdfs.unread()) == (1, [])
         vault.write("a.pdf", b"22")
         vault.look()
-        vault.indexer.pdfs.store(entry, Record(entry, b"1", facts))  # what was read before the change
+        vault.indexer.pending.pdfs.store(entry, Record(entry, b"1", facts))  # what was read before the change
         vault.indexer.freshen()
         assert vault.index.status().files == 0
-        assert [pdf.size for pdf in vault.indexer.pdfs.unread()] == [2]
+        assert [pdf.size for pdf in vault.indexer.pending.pdfs.unread()] == [2]
         vault.delete("a.pdf")
         vault.look()
-        assert vault.indexer.pdfs.unread() == []
+        assert vault.indexer.pending.pdfs.unread() == []
 
 
 def test_a_pdf_is_read_once(library: App) -> None:
     """PDF-3: the next program goes on where this one ended."""
     (library.config.vaults[0] / "New.pdf").write_bytes(pdf("A giraffe"))
     with opened_again(library) as app:
-        assert [entry.path for entry in app.vaults.get().indexer.pdfs.unread()] == ["New.pdf"]
+        assert [entry.path for entry in app.vaults.get().indexer.pending.pdfs.unread()] == ["New.pdf"]
         assert found(app, "stripes") == ["Papers/Stripes.pdf"]
 
 
@@ -171,7 +171,7 @@ def test_a_pdf_that_the_policy_hides_is_not_read(tmp_path: Path) -> None:
     held = app_on(tmp_path / "vault")
     with opened_again(held.replace(config=held.config.replace(named_policy=str(policy)))) as app:
         indexer = app.vaults.get().indexer
-        assert indexer.pdfs.complete()
+        assert indexer.pending.pdfs.complete()
         assert found(app, "zebra") == ["Open/a.pdf"]
         assert indexer.index.status().files == 1
 
@@ -180,10 +180,10 @@ def test_notes_come_before_pdfs() -> None:
     """PDF-3: while notes are pending no PDF is begun; then the smallest is the first."""
     notes = {f"{number}.md": "x" for number in range(40)}
     with MemoryVault({"Large.pdf": b"0" * 99, "Small.pdf": b"0", **notes}) as vault:
-        vault.indexer.begin()
-        assert vault.indexer.pdfs.next_pdf() is None
+        vault.indexer.pending.begin()
+        assert vault.indexer.pending.pdfs.next_pdf() is None
         vault.indexer.complete()
-        entry = vault.indexer.pdfs.next_pdf()
+        entry = vault.indexer.pending.pdfs.next_pdf()
         assert entry is not None
         assert entry.path == "Small.pdf"
         assert vault.reads.count("Small.pdf") == 0
@@ -197,14 +197,14 @@ def test_a_pdf_that_cannot_be_read_is_named_with_the_reason(opened: Opened, monk
     locked = io.BytesIO()
     writer.write(locked)
     app = opened({"Locked.pdf": locked.getvalue(), "Picture.pdf": pdf("")})
-    app.vaults.get().indexer.pdfs.complete()
+    app.vaults.get().indexer.pending.pdfs.complete()
     said = run(app, "zebra")["incomplete"]
     assert "Locked.pdf: locked with a password" in said
     assert "Picture.pdf: no text; its pages may be pictures" in said
     monkeypatch.setattr(pdf_reader, "SECONDS", 0.0)
     (app.config.vaults[0] / "Slow.pdf").write_bytes(pdf("zebra"))
     with opened_again(app) as again:
-        again.vaults.get().indexer.pdfs.complete()
+        again.vaults.get().indexer.pending.pdfs.complete()
         assert "Slow.pdf: takes more than 0 seconds to read" in run(again, "zebra")["incomplete"]
 
 

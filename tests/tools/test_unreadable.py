@@ -105,7 +105,7 @@ def test_each_unreadable_file_is_listed_with_what_repairs_it(opened: Opened, pat
 def test_a_locked_and_a_broken_pdf_are_listed_with_their_own_repairs(opened: Opened) -> None:
     """CHECK-06"""
     app = opened({"locked.pdf": locked_pdf(), "broken.pdf": b"%PDF-1.4\nnothing", "empty.pdf": b""})
-    app.vaults.get().indexer.pdfs.complete()
+    app.vaults.get().indexer.pending.pdfs.complete()
     listed = unreadable(app)
     assert {path for path in ("locked.pdf", "broken.pdf", "empty.pdf") if refuses(app, path)} == listed.keys()
     assert "password" in listed["locked.pdf"]
@@ -117,7 +117,7 @@ def test_a_locked_and_a_broken_pdf_are_listed_with_their_own_repairs(opened: Ope
 def test_pdfs_that_nobody_has_read_are_counted_and_not_called_sound(opened: Opened) -> None:
     """CHECK-06"""
     app = opened({"broken.pdf": b"%PDF-1.4\nnothing"})
-    app.vaults.get().indexer.pdfs.background = None
+    app.vaults.get().indexer.pending.pdfs.background = None
     (result,) = call(app, "obsidian_check", {"only": "unreadable"}).data["results"]
     assert result["total"] == 0
     assert result["note"] == "1 PDF not looked at."

@@ -109,14 +109,14 @@ class Graph(Metadata):
         only, so it is among them if it may have one of these keys later (INDEX-51); a file that is
         too large is not.
         """
-        pending = self._indexer.pending_files()
+        pending = self._indexer.pending.by_path
         files = self._indexer.query(stored) - pending.keys()
         for path, entry in pending.items():
             checkpoint()
             facts_ = self._parse_file(entry)
             if facts_ is not None and has(facts_):
                 files.add(path)
-        for path, entry in self._indexer.long_files.items():
+        for path, entry in self._indexer.pending.long_files.items():
             if path not in files and not entry.is_too_large and self._may_hold(entry, keys):
                 files.add(path)
         return tuple(sorted(path for path in files if path in self._catalog))
@@ -130,7 +130,7 @@ class Graph(Metadata):
 
     def contexts(self, references: Iterable[results.Reference]) -> Iterator[str]:
         """Yield the line around every link; see `results.link_lines`."""
-        return results.link_lines(references, self._catalog, self._indexer.read)
+        return results.link_lines(references, self._catalog, self._indexer.pending.read)
 
     # -- the whole vault
     @ask_whole_index
@@ -320,12 +320,16 @@ class Graph(Metadata):
 
             with limit_call(QUERY_SECONDS):
                 return query(
-                    Moment(rows, self._catalog, hides, paths, links, self._indexer.unindexed)
+                    Moment(
+                        rows, self._catalog, hides, paths, links, self._indexer.pending.unindexed
+                    )
                 )
 
         try:
             return Answer(
-                self._indexer.query(run_query), self._indexer.freshness, self._indexer.cut
+                self._indexer.query(run_query),
+                self._indexer.pending.freshness,
+                self._indexer.pending.cut,
             )
         except _NeedsAll:  # what no file links to is not known before all are read
             is_whole = True

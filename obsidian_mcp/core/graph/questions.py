@@ -68,7 +68,7 @@ class Questions:
         self._catalog = files.catalog
         self._hides = hides
         self._inline_fields = inline_fields
-        self._read = read or indexer.read
+        self._read = read or indexer.pending.read
         self._kept = KeptAnswers()
         indexer.resting.add(lambda _: self._kept.forget())
 
@@ -77,8 +77,8 @@ class Questions:
 
         A pending one is parsed now (INDEX-20).
         """
-        entry = self._indexer.pending_files().get(path)
-        cut = (path,) if path in self._indexer.long_files else ()
+        entry = self._indexer.pending.by_path.get(path)
+        cut = (path,) if path in self._indexer.pending.long_files else ()
         if entry is not None:
             return Answer(self._parse_file(entry), CURRENT, cut)
         return Answer(self._indexer.query(lambda rows: rows.facts(path)), CURRENT, cut)
@@ -87,7 +87,7 @@ class Questions:
         from obsidian_mcp.core.index import extract
 
         try:
-            return extract.read_facts(entry.path, self._indexer.read(entry), entry.size)
+            return extract.read_facts(entry.path, self._indexer.pending.read(entry), entry.size)
         except NoteNotFound:
             return None
         except OperationTimeout:

@@ -1,26 +1,29 @@
-"""Keeps the index in step with the files, and decides how current answers are (INDEX-40 to 43)."""
+"""Questions to an index that follows its files: how current their answers are (INDEX-40 to 43)."""
 
 from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from math import inf
 from typing import TypeVar
 
-from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .database import PATIENCE, Busy, Replaced
 from .file_paths import FilePaths
-from .freshness import CURRENT, Answer, Freshness, end_of_wait
-from .index import Index
-from .ingest import Read
-from .pending_files import ATTEMPTS, BATCH_FILES, FIRST_FILES, FRESH_FILES, PendingFiles
+from .freshness import Answer, Freshness, end_of_wait
+from .pending_files import (
+    ATTEMPTS,
+    BATCH_FILES,
+    FIRST_FILES,
+    FRESH_FILES,
+    Awaited,
+    PendingFiles,
+)
 from .pending_scan import PendingScan
-from .row_writer import Stat
 from .rows import Rows, Stamp
 from .text_cache import TextCache
 
@@ -37,25 +40,21 @@ LONG_PATIENCE = 60.0
 T = TypeVar("T")
 
 
-class Indexer(PendingFiles):
-    """Stores the pending files of one vault and answers questions from the rows, for all threads.
+class Indexer:
+    """Answers questions from the rows of one vault, which it brings up to date first.
 
-    One per vault. Files are stored by the questions that need them, a few before each, or by the
-    background, where there is one.
+    One per vault, for all threads. Pending files are stored by the questions that need them, a few
+    before each, or by the background, where there is one.
     """
 
-    def __init__(
-        self,
-        index: Index,
-        entries: Callable[[], Iterable[FileEntry]],
-        read: Read,
-        stat: Stat | None = None,
-    ) -> None:
-        super().__init__(index, entries, read, stat)
-        self.scan = PendingScan(self)
+    def __init__(self, pending: PendingFiles) -> None:
+        self.pending = pending
+        """The files that the index does not know as they are now."""
+        self.index = pending.index
+        self.scan = PendingScan(pending)
         self._text_cache = TextCache()
         self._has_stored = False
-        self.stored.add(self._note_stored)
+        pending.stored.add(self._note_stored)
         self.resting: Observers[None] = Observers()
         """Told when nobody has asked for a while: they give back what they keep in memory."""
         self.is_at_rest = False
@@ -67,10 +66,10 @@ class Indexer(PendingFiles):
 
     def close(self) -> None:
         """Finish what is half done, and close the index."""
-        for background in (self.pdfs.background, self.background):
+        for background in (self.pending.pdfs.background, self.pending.background):
             if background is not None:
                 background.stop()
-        if self._has_stored and (self.background is None or self.is_patient):
+        if self._has_stored and (self.pending.background is None or self.is_patient):
             with contextlib.suppress(Busy, Replaced):
                 # a step for each command that stores something: nobody else does it
                 self.index.merge(patience=WRITE_WAIT_SECONDS)
@@ -82,9 +81,8 @@ class Indexer(PendingFiles):
     @property
     def is_first_build(self) -> bool:
         """Whether a background builds an index in which many files have no rows yet."""
-        self.begin_once()
-        with self.state:
-            return self.background is not None and not self.is_patient and self._is_first()
+        is_aside = self.pending.background is not None and not self.is_patient
+        return is_aside and self.pending.is_first_build
 
     # -- questions
     # ---------------------------------------------------------------------------------------------
@@ -96,12 +94,12 @@ class Indexer(PendingFiles):
         links to: it waits for the whole index, as an empty answer does (INDEX-47). Raises:
         OperationTimeout, and as `query`.
         """
-        if of_all and not self._store_whole() and self._is_first():
+        if of_all and not self._store_whole() and self.pending.is_first_build:
             raise self._too_early()
-        freshness = self.freshness if of_all else self.freshen()
+        freshness = self.pending.freshness if of_all else self.freshen()
         value = self.query(question)
         if value or not freshness.pending or of_all:
-            return Answer(value, freshness, self.cut)
+            return Answer(value, freshness, self.pending.cut)
         return self.ask(question, of_all=True)
 
     def query(self, question: Callable[[Rows], T]) -> T:
@@ -114,8 +112,8 @@ class Indexer(PendingFiles):
         self.last_question = time.monotonic()
         if self.is_at_rest:
             self.is_at_rest = False
-            if self.background is not None:  # it counts the time until the next rest
-                self.background.wake()
+            if self.pending.background is not None:  # it counts the time until the next rest
+                self.pending.background.wake()
         for _ in range(ATTEMPTS):
             with (
                 contextlib.suppress(Replaced, Busy),
@@ -145,38 +143,23 @@ class Indexer(PendingFiles):
         Return what they do not know then. Few pending files are stored first; many are left to the
         background, where there is one.
         """
-        self.begin_once()
-        with self.state:
-            self._deferred.clear()
-            is_little, is_first = not self._is_much(), self._is_first()
-            awaited = (
-                [*self._pending.items(), *((path, None) for path in self._gone)]
-                if is_little
-                else []
-            )
-        if is_little:
+        pending = self.pending
+        awaited = pending.list_for_retry()
+        if not awaited or not pending.is_behind:
             with contextlib.suppress(Busy, Replaced):
                 # Files of many bytes take more than one batch; what changes meanwhile is the
                 # background's.
-                while (awaited := self.filter_pending(awaited)) and self.step(
+                while (awaited := pending.filter_pending(awaited)) and pending.step(
                     WRITE_WAIT_SECONDS, FRESH_FILES
                 ):
                     self._report()
-            self.wait(BUILD_WAIT_SECONDS, lambda: bool(self._taken), self._report)
-        elif self.background is None or self.is_patient:
-            self._store_all(inf)
+            pending.wait(BUILD_WAIT_SECONDS, lambda: pending.is_being_stored, self._report)
+        elif pending.background is None or self.is_patient:
+            self._store_all(awaited, inf)
         else:
-            self.wake()  # also for files that could not be stored the last time
-            self._store_all(BUILD_WAIT_SECONDS if is_first else 0)
-        return self.freshness
-
-    @property
-    def freshness(self) -> Freshness:
-        """Of an answer that the rows give from now on."""
-        with self.state:
-            if not self._pending:
-                return CURRENT
-            return Freshness(len(self._pending), self.progress if self._is_first() else None)
+            pending.wake()  # also for files that could not be stored the last time
+            self._store_all(awaited, BUILD_WAIT_SECONDS if pending.is_first_build else 0)
+        return pending.freshness
 
     def complete(self) -> None:
         """Wait until the rows know every file, for a change that must not miss a link (INDEX-43).
@@ -192,41 +175,40 @@ class Indexer(PendingFiles):
 
         A first build is waited for to the end of the call's time.
         """
-        self.begin_once()
-        with self.state:
-            self._deferred.clear()
-            self.wake()
-            is_built_in_time = current_call.get().limit is not None and self._is_first()
+        awaited = self.pending.list_for_retry()
+        self.pending.wake()
+        is_built_in_time = current_call.get().limit is not None and self.pending.is_first_build
         patience = inf if is_built_in_time else LONG_PATIENCE if self.is_patient else PATIENCE
-        return self._store_all(inf, patience) or not self.progress.total
+        return self._store_all(awaited, inf, patience) or not self.pending.progress.total
 
     def _too_early(self) -> OperationTimeout:
         limit = current_call.get().limit
         return OperationTimeout(
-            f"The index is being built: {self.progress}. This needs all of them; ask for it "
-            "again in a while.",
+            f"The index is being built: {self.pending.progress}. This needs all of them; "
+            "ask for it again in a while.",
             seconds=None if limit is None else limit.seconds,
         )
 
     def catch_up(self) -> None:
         """Wait a while until the rows know a change of many files that was just made (INDEX-44)."""
-        if self.background is not None and self.is_behind:
-            self.wake()
-            self.wait(CATCH_UP_SECONDS, self._is_background_at_work, None)
+        pending = self.pending
+        if pending.background is not None and pending.is_behind:
+            pending.wake()
+            pending.wait(CATCH_UP_SECONDS, lambda: pending.is_background_at_work, None)
 
-    def _store_all(self, seconds: float, patience: float = PATIENCE) -> bool:
-        """Store what is pending now, in this thread too; return whether all is stored.
+    def _store_all(self, awaited: Awaited, seconds: float, patience: float = PATIENCE) -> bool:
+        """Store pending files, in this thread too; return whether all are stored.
 
         It goes on for so many seconds, and as the time of the call allows; longer where it is
         nearly done at its pace. It gives up where others hold the database, and nothing of it is
         stored for `patience` seconds.
         """
+        pending = self.pending
         start, end = time.monotonic(), end_of_wait(seconds)
         last, stuck = end_of_wait(seconds * NEARLY_DONE), start + patience
-        with self.state:
-            awaited = [*self._pending.items(), *((path, None) for path in self._gone)]
+        most = BATCH_FILES if pending.background is None else FIRST_FILES
         awaited_count = fewest = len(awaited)
-        while awaited := self.filter_pending(awaited):
+        while awaited := pending.filter_pending(awaited):
             now = time.monotonic()
             if len(awaited) < fewest:
                 fewest, stuck = len(awaited), now + patience
@@ -237,26 +219,17 @@ class Indexer(PendingFiles):
                 return False
             stored = 0
             try:
-                stored = self.step(
-                    WRITE_WAIT_SECONDS, BATCH_FILES if self.background is None else FIRST_FILES
-                )
+                stored = pending.step(WRITE_WAIT_SECONDS, most)
             except (Busy, Replaced):
                 if now > stuck:
                     return False
             if not stored:
-                with self.state:
-                    self.state.wait(WRITE_WAIT_SECONDS)
+                with pending.state:
+                    pending.state.wait(WRITE_WAIT_SECONDS)
             self._report()
         return True
 
     def _report(self) -> None:
-        now = self.progress
+        now = self.pending.progress
         if now.total:
             report_progress(now.done, now.total, "Building the index")
-
-    def _is_background_at_work(self) -> bool:
-        """Whether files are being worked on, or so many are left that the background takes them."""
-        with self.state:
-            return bool(self._taken) or (
-                self._is_much() and not self._pending.keys() <= self._deferred
-            )

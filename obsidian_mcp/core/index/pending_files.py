@@ -6,6 +6,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.files.observers import Observers
@@ -14,7 +15,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_pdf
 
 from . import facts
 from .database import PATIENCE, Busy, Replaced
-from .freshness import Progress, end_of_wait
+from .freshness import CURRENT, Freshness, Progress, end_of_wait
 from .index import Index, Outdated
 from .ingest import IndexBatch, Read, ingest
 from .pdf_queue import Background, PdfQueue
@@ -31,6 +32,8 @@ FIRST_FILES = 32
 larger."""
 BATCH_GONE = 500
 """Most removed files whose rows one batch deletes."""
+Awaited: TypeAlias = Sequence[tuple[VaultPath, FileEntry | None]]
+"""Files whose storing somebody waits for; None in place of an entry: the file is gone."""
 ATTEMPTS = 3
 """How often a question is repeated after the index was found damaged."""
 
@@ -179,6 +182,35 @@ class PendingFiles:
         with self.state:
             return self._is_much()
 
+    @property
+    def is_first_build(self) -> bool:
+        """Whether many files have no rows yet."""
+        self.begin_once()
+        with self.state:
+            return self._is_first()
+
+    @property
+    def is_being_stored(self) -> bool:
+        """Whether somebody is storing a batch now."""
+        with self.state:
+            return bool(self._taken)
+
+    @property
+    def is_background_at_work(self) -> bool:
+        """Whether files are being stored, or so many can be that the background takes them."""
+        with self.state:
+            return bool(self._taken) or (
+                self._is_much() and not self._pending.keys() <= self._deferred
+            )
+
+    @property
+    def freshness(self) -> Freshness:
+        """Of an answer that the rows give from now on."""
+        with self.state:
+            if not self._pending:
+                return CURRENT
+            return Freshness(len(self._pending), self.progress if self._is_first() else None)
+
     def _is_much(self) -> bool:
         return len(self._pending) > FRESH_FILES or len(self._gone) > FRESH_FILES
 
@@ -209,7 +241,16 @@ class PendingFiles:
         """The paths of `long_files`."""
         return tuple(sorted(self.long_files))
 
-    def pending_files(self) -> dict[VaultPath, FileEntry]:
+    @property
+    def too_large(self) -> list[VaultPath]:
+        """The paths of the files that are too large to be read whole (INDEX-51).
+
+        A change of many files leaves them as they are, and names them.
+        """
+        return sorted(path for path, entry in self.long_files.items() if entry.is_too_large)
+
+    @property
+    def by_path(self) -> dict[VaultPath, FileEntry]:
         """The files that the rows do not know as they are now."""
         self.begin_once()
         with self.state:
@@ -220,13 +261,15 @@ class PendingFiles:
         with self.state:
             return Progress(self._total - len(self._pending), self._total)
 
-    def filter_pending(
-        self, files: Iterable[tuple[VaultPath, FileEntry | None]]
-    ) -> list[tuple[VaultPath, FileEntry | None]]:
-        """Return those of some pending files that can be stored and are not yet.
+    def list_for_retry(self) -> Awaited:
+        """Return what is pending; what could not be stored the last time is tried again."""
+        self.begin_once()
+        with self.state:
+            self._deferred.clear()
+            return [*self._pending.items(), *((path, None) for path in self._gone)]
 
-        None in place of an entry stands for a file that is gone.
-        """
+    def filter_pending(self, files: Awaited) -> Awaited:
+        """Return those of some pending files that can be stored and are not yet."""
         with self.state:
             return [
                 (path, entry)

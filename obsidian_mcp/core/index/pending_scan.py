@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
 
 from obsidian_mcp.core.files.file_entry import FileEntry
-from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
 from .database import Busy, Replaced
 from .freshness import CURRENT, Freshness, end_of_wait
-from .ingest import Read
+from .pending_files import Awaited, PendingFiles
 
 SCAN_SECONDS = 1.0
 """A search reads files that are not indexed for so long, and stores matches for half as long
@@ -29,31 +26,13 @@ Weigh = Callable[[FileEntry, bytes], float]
 """Returns the share of a query that the bytes of a file hold, 0 to 1. Raises: AppError."""
 
 
-class ScannableIndex(Protocol):
-    """What a scan uses of the indexer."""
-
-    state: threading.Condition
-    read: Read
-
-    @property
-    def freshness(self) -> Freshness: ...
-    def pending_files(self) -> Mapping[VaultPath, FileEntry]: ...
-    def step(self, patience: float, most: int, among: Sequence[FileEntry]) -> int: ...
-    def filter_pending(
-        self, files: Iterable[tuple[VaultPath, FileEntry | None]]
-    ) -> Sequence[tuple[VaultPath, FileEntry | None]]: ...
-    def wait(
-        self, seconds: float, condition: Callable[[], bool], report: Callable[[], None] | None
-    ) -> object: ...
-
-
 class PendingScan:
-    """The scans of one indexer, by any number of threads."""
+    """The scans of the pending files of one vault, by any number of threads."""
 
-    def __init__(self, indexer: ScannableIndex) -> None:
-        self._indexer = indexer
+    def __init__(self, pending: PendingFiles) -> None:
+        self._pending = pending
         self._running = 0
-        """Searches that read pending files now; guarded by the indexer's lock."""
+        """Searches that read pending files now; guarded by the lock of the files."""
 
     def store_matches(self, weigh: Weigh) -> Freshness:
         """Read the pending files, newest first, and store those with all, else with most, of a
@@ -70,7 +49,7 @@ class PendingScan:
             while entries := self._not_in(weights):
                 if not self._weigh(entries, weigh, end, weights):
                     break
-        pending = self._indexer.pending_files().values()
+        pending = self._pending.by_path.values()
         weighed = {entry: weights[entry] for entry in pending if entry in weights}
         heaviest = max((weight for weight in weighed.values() if weight is not None), default=0)
         unsure = [entry for entry, weight in weighed.items() if weight is None]
@@ -84,13 +63,13 @@ class PendingScan:
         unmatched = weights.keys() - {*matches, *unsure}
         return (
             CURRENT
-            if unmatched.issuperset(self._indexer.pending_files().values())
-            else self._indexer.freshness
+            if unmatched.issuperset(self._pending.by_path.values())
+            else self._pending.freshness
         )
 
     def wait_until_done(self) -> None:
         """Wait, in the background, while searches read what is not indexed."""
-        self._indexer.wait(SCAN_SECONDS, lambda: self._running > 0, None)
+        self._pending.wait(SCAN_SECONDS, lambda: self._running > 0, None)
 
     @contextlib.contextmanager
     def _block_parsing(self) -> Iterator[None]:
@@ -98,7 +77,7 @@ class PendingScan:
 
         After every read, Python would let them run for 5 ms.
         """
-        state = self._indexer.state
+        state = self._pending.state
         with state:
             self._running += 1
         try:
@@ -110,7 +89,7 @@ class PendingScan:
 
     def _not_in(self, weights: Mapping[FileEntry, float | None]) -> list[FileEntry]:
         """Return the pending files that were not looked at as they are now."""
-        return [entry for entry in self._indexer.pending_files().values() if entry not in weights]
+        return [entry for entry in self._pending.by_path.values() if entry not in weights]
 
     def _weigh(
         self,
@@ -131,7 +110,7 @@ class PendingScan:
                 return False
             weights[entry] = None
             with contextlib.suppress(AppError):
-                data = self._indexer.read(entry)
+                data = self._pending.read(entry)
                 weight = weigh(entry, data)
                 if weight or len(data) == entry.size:
                     weights[entry] = weight
@@ -139,17 +118,15 @@ class PendingScan:
 
     def _store(self, entries: Sequence[FileEntry], end: float) -> None:
         """Store files, until `end` where others hold the database or are at these files."""
-        awaited: Sequence[tuple[VaultPath, FileEntry | None]] = [
-            (entry.path, entry) for entry in entries
-        ]
-        while (awaited := self._indexer.filter_pending(awaited)) and time.monotonic() < end:
+        awaited: Awaited = [(entry.path, entry) for entry in entries]
+        while (awaited := self._pending.filter_pending(awaited)) and time.monotonic() < end:
             stored = 0
             with contextlib.suppress(Busy, Replaced):
-                stored = self._indexer.step(
+                stored = self._pending.step(
                     STORE_WAIT_SECONDS,
                     SCAN_BATCH_FILES,
                     [entry for _, entry in awaited if entry is not None],
                 )
             if not stored:  # others are at them
-                with self._indexer.state:
-                    self._indexer.state.wait(STORE_WAIT_SECONDS)
+                with self._pending.state:
+                    self._pending.state.wait(STORE_WAIT_SECONDS)

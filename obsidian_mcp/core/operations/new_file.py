@@ -86,7 +86,7 @@ def displaced_links(
     Nobody waits for the index, or for long, while a file is made; see `plan_displacement`.
     """
     reason = ""  # Nobody waits for the index, or for long, while a file is made.
-    if vault.indexer.is_behind:
+    if vault.indexer.pending.is_behind:
         reason = "the index does not know all files yet"
     elif len(referring := find_linking_files(vault, [created])) > MOST_REFERRERS:
         reason = f"{len(referring)} files have links to this name, too many to look at"

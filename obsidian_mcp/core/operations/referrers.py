@@ -80,7 +80,7 @@ def unread_links(vault: Vault) -> list[str]:
 
     There is none where all can be read (RENAME-15).
     """
-    large = vault.too_large()
+    large = vault.indexer.pending.too_large
     return (
         [f"Files that are too large to be read keep their links as they are: {list_places(large)}."]
         if large

@@ -71,7 +71,7 @@ def _plan(vault: Vault, old: str, new: str) -> PlannedChange:
     warnings = [f"{reason}: {list_places(broken)}."] if broken else []
     if binary:
         warnings.append(f"Files that are not text keep the tag: {list_places(binary)}.")
-    if large := vault.too_large():
+    if large := vault.indexer.pending.too_large:
         warnings.append(
             "Files that are too large to be read keep the tag where they have it: "
             f"{list_places(large)}."

@@ -165,7 +165,7 @@ def _problem_in_index(warnings: Sequence[str], is_of_pdf: bool) -> Problem | Non
 
 def _await_pdfs(vault: Vault) -> str | None:
     """Wait a while for PDFs that the index lacks; return a sentence about those it lacks then."""
-    pdfs = vault.indexer.pdfs
+    pdfs = vault.indexer.pending.pdfs
     if not pdfs.unread():
         return None
     pdfs.complete(PDF_SECONDS)

@@ -165,7 +165,9 @@ class Search:
         return None
 
     def _open_stored(self) -> tuple[StoredCatalog, SearchStates]:
-        catalog = StoredCatalog(self._indexer.ask_files, self._indexer.stat or (lambda _: None))
+        catalog = StoredCatalog(
+            self._indexer.ask_files, self._indexer.pending.stat or (lambda _: None)
+        )
         self._before_look = catalog, SearchStates(self._indexer, catalog)
         return self._before_look
 
@@ -175,7 +177,7 @@ class Search:
         """Return the visible files that are most like one, by vectors or words, current ones first
         (MEM-10), and a sentence if the index is not whole (SEARCH-90)."""
         self._indexer.complete()
-        notice, hidden = self._indexer.freshness.notice, self._filters()
+        notice, hidden = self._indexer.pending.freshness.notice, self._filters()
         paths: list[VaultPath] = []
         if self._like is not None:
             paths = [near.path for near in self._like(path, limit)]
@@ -214,7 +216,7 @@ class Search:
     def ask_outdated(self, question: Callable[[Rows, OutdatedFiles], T]) -> T:
         """Return the answer to a question about the rows, and what of them is outdated today."""
         filters, today = self._filters(), self._today().isoformat()
-        self._indexer.begin_once()
+        self._indexer.pending.begin_once()
 
         def ask(rows: Rows) -> T:
             state = self._states.current(rows, filters)
@@ -249,7 +251,7 @@ class Search:
             validity_names=self.validity_names,
             today=self._today,
             near=self._near,
-            pdfs=self._indexer.pdfs.background,
+            pdfs=self._indexer.pending.pdfs.background,
         )
 
 

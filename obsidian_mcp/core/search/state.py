@@ -99,7 +99,7 @@ class SearchStates:
         if is_hidden is not None:
             changed = changed if is_comparable else dict(rows.file_paths.read_all())
             excluded |= {number for number, path in changed.items() if is_hidden(path)}
-        unread = list(self._indexer.pdfs.files)
+        unread = list(self._indexer.pending.pdfs.files)
         has_unread_pdfs = any(is_hidden is None or not is_hidden(path) for path in unread)
         list_others = partial(_list_others, self._catalog, is_hidden)
         odd = {
@@ -119,7 +119,7 @@ class SearchStates:
         that were excluded `before` stay so."""
         catalog, filters = self._catalog, self._state.filters
         numbers = rows.file_paths.find_numbers(
-            [path for path in self._indexer.gone if path not in catalog]
+            [path for path in self._indexer.pending.gone if path not in catalog]
         )
         gone = set(numbers.values())
         paths = {**rows.file_paths.read_paths(before), **changed}

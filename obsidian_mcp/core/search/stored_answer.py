@@ -75,7 +75,7 @@ def _store_changes(indexer: Indexer, catalog: StoredCatalog, result: Hits | Grou
             changed.append(present)
     if not gone and not changed:
         return False
-    indexer_parts = indexer.index, indexer.read, indexer.stat
+    indexer_parts = indexer.index, indexer.pending.read, indexer.pending.stat
     ingest(*indexer_parts, changed, gone, patience=WRITE_WAIT_SECONDS)
     return True
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from obsidian_mcp.core.graph.graph import Graph
     from obsidian_mcp.core.index.index import Index
     from obsidian_mcp.core.index.indexer import Indexer
+    from obsidian_mcp.core.index.pending_files import PendingFiles
     from obsidian_mcp.core.index.rows import FileNumbers
     from obsidian_mcp.core.periodic.names import PeriodicNames
     from obsidian_mcp.core.search.search import Search
@@ -81,7 +82,7 @@ class Vault(VaultFiles):
         self._open_index = open_index
         self._begin_background = begin_background
         self._indexer: Indexer | None = None
-        self._noting: Indexer | None = None
+        self._noting: PendingFiles | None = None
         """The same, from before its background begins: that may compare all files, and what changes
         then is noted."""
         self.meaning: Meaning | None = None
@@ -111,15 +112,17 @@ class Vault(VaultFiles):
     def _start_indexer(self) -> Indexer:
         from obsidian_mcp.core.index.facts import BODY_LIMIT
         from obsidian_mcp.core.index.indexer import Indexer
+        from obsidian_mcp.core.index.pending_files import PendingFiles
 
         files = self.files
         # Without the vault's lock: its holder may be waiting for these threads.
-        indexer = self._noting = Indexer(
+        pending = self._noting = PendingFiles(
             self._open_index(),
             self.list_catalog,
             lambda entry: files.head(entry.disk, BODY_LIMIT),
             files.stat,
         )
+        indexer = Indexer(pending)
         try:
             if not self._is_closed:
                 self.meaning = self._begin_background(indexer)
@@ -315,13 +318,6 @@ class Vault(VaultFiles):
                     self._listing.look_at(disk)
                     return self.catalog.on_disk(disk) or entry
         return entry
-
-    def too_large(self) -> list[VaultPath]:
-        """Return the notes and canvases that are too large to be read, by path (INDEX-51).
-
-        A change of many files leaves them as they are, and names them.
-        """
-        return sorted(path for path, entry in self.indexer.long_files.items() if entry.is_too_large)
 
     def _place_of(self, disk: str) -> str:
         return disk if self._made_changes is None else self._made_changes.place_of(disk)

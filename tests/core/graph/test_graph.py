@@ -16,7 +16,7 @@ from tests.core.memory import MemoryVault
 def vault(files: dict[str, str | bytes], *excluded: str) -> Iterator[MemoryVault]:
     with MemoryVault(files) as made:
         made.graph = Graph(made.indexer, FileNumbers(made.catalog), lambda: lambda path: path.startswith(excluded))
-        made.indexer.begin()
+        made.indexer.pending.begin()
         yield made
 
 

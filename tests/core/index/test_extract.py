@@ -137,7 +137,7 @@ def test_links_of_a_canvas_lead_somewhere() -> None:
         ]
     }
     with MemoryVault({"c.canvas": json.dumps(canvas), "Sub/N#1.md": "#t", "Sub/N.md": "", "N.md": ""}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         found = vault.graph.outgoing_links(vault.catalog.entry("c.canvas").path).value
         assert [(fact.link.at, fact.target) for fact in found] == [("nodes.a", "Sub/N#1.md"), ("nodes.b", "N.md")]
         assert list(vault.graph.contexts(found)) == ["Sub/N#1.md", "see [[N]] #t"]
@@ -213,7 +213,7 @@ def test_a_fault_of_the_parser_costs_one_note(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(parser, "parse", faulty)
     with MemoryVault({"a.md": "strange [[c]]", "b.md": "[[c]]", "c.md": ""}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         assert [fact.source for fact in vault.graph.backlinks(vault.catalog.entry("c.md").path).value] == ["b.md"]
         assert list(vault.graph.warnings().value) == ["a.md"]
 
@@ -229,7 +229,7 @@ def test_whatever_a_file_holds_its_facts_can_be_stored_and_read_back(text: str, 
     data = (("---\n" + text + "\n---\n") if head else text).encode("utf-8", "surrogatepass")
     expected = extract.read_facts("a.md", data, len(data))
     with MemoryVault({"a.md": data, "b.md": "[[a]]"}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         path = vault.catalog.entry("a.md").path
         assert vault.graph.facts(path).value == expected
         assert [fact.source for fact in vault.graph.backlinks(path).value][-1] == "b.md"
@@ -241,7 +241,7 @@ def test_whatever_a_canvas_holds_its_facts_can_be_stored_and_read_back(text: str
     canvas = {"nodes": [{"id": text, "type": "text", "text": text}, {"id": "f", "type": "file", "file": file}]}
     for data in (json.dumps(canvas), json.dumps(canvas, ensure_ascii=False)):
         with MemoryVault({"c.canvas": data}) as vault:
-            vault.indexer.begin()
+            vault.indexer.pending.begin()
             path = vault.catalog.entry("c.canvas").path
             expected = extract.read_facts("c.canvas", vault.data["c.canvas"], len(vault.data["c.canvas"]))
             assert vault.graph.facts(path).value == expected

@@ -16,6 +16,7 @@ from obsidian_mcp.core.graph.graph import Graph
 from obsidian_mcp.core.index import extract, search_document
 from obsidian_mcp.core.index.facts import UNSTORABLE, AliasFact, Facts, HeadingFact
 from obsidian_mcp.core.index.indexer import Indexer
+from obsidian_mcp.core.index.pending_files import PendingFiles
 from obsidian_mcp.core.index.rows import FileNumbers
 from obsidian_mcp.core.search.hits import Request
 from obsidian_mcp.core.search.search import Search
@@ -99,7 +100,7 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
     """INDEX-01, INDEX-08: (the words of old texts are gone from the full-text index too)"""
     with MemoryVault() as vault, MemoryVault() as fresh:
         fresh.data, fresh.catalog = vault.data, vault.catalog
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         for kind, name, what in sequence:
             do(vault, kind, name, what)
             changes = vault.look()
@@ -112,20 +113,21 @@ def test_after_any_changes_the_index_is_what_a_rebuild_gives(sequence: list[Step
             assert dump(vault.index) == dump(fresh.index)
             assert vault.index.find_outdated(vault.catalog) == fresh.index.find_outdated(vault.catalog)
             paths = sorted(entry.path for entry in vault.catalog)
-            graph = Graph(Indexer(fresh.index, lambda: list(vault.catalog), fresh.read), FileNumbers(vault.catalog))
+            pending = PendingFiles(fresh.index, lambda: list(vault.catalog), fresh.read)
+            graph = Graph(Indexer(pending), FileNumbers(vault.catalog))
             assert answers(vault.graph, paths) == answers(graph, paths)
 
 
 def test_the_second_start_reads_no_file(tmp_path: Path) -> None:
     files = {"a.md": "[[b]]", "b.md": "", "c.png": "", "d.canvas": "{}"}
     with MemoryVault(files, tmp_path / "index.db") as first:
-        first.indexer.begin()
+        first.indexer.pending.begin()
         first.indexer.complete()
 
     with first.opened_again(tmp_path / "index.db") as second:
-        second.indexer.begin()
+        second.indexer.pending.begin()
 
-        assert second.indexer.pending_files() == {}
+        assert second.indexer.pending.by_path == {}
         assert [link.source for link in second.graph.backlinks(VaultPath("b.md")).value] == ["a.md"]
         assert second.reads == []
 
@@ -201,7 +203,7 @@ def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
         vault.indexer.complete()
         assert [link.source for link in vault.graph.backlinks(VaultPath("b.md")).value] == ["a.md", "c.md"]
         assert vault.graph.warnings().value == {"b.md": (UNSTORABLE,)}
-        assert vault.indexer.pending_files() == {}
+        assert vault.indexer.pending.by_path == {}
         search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
         found = search.find(Request("odd", "exact"))
         assert ([hit.path for hit in found.hits], found.incomplete) == (["b.md"], None)

@@ -16,8 +16,7 @@ from obsidian_mcp.core.graph.results import TagUse
 from obsidian_mcp.core.index import indexer
 from obsidian_mcp.core.index.database import Busy
 from obsidian_mcp.core.index.freshness import CURRENT, Answer, Progress
-from obsidian_mcp.core.index.indexer import Indexer
-from obsidian_mcp.core.index.pending_files import BATCH_FILES, FIRST_FILES, FRESH_FILES
+from obsidian_mcp.core.index.pending_files import BATCH_FILES, FIRST_FILES, FRESH_FILES, PendingFiles
 from obsidian_mcp.core.links.resolve import keys_of
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -34,7 +33,7 @@ class Held:
     def __init__(self, vault: MemoryVault) -> None:
         self._indexer = vault.indexer
         self.wakes = 0
-        vault.indexer.background = self
+        vault.indexer.pending.background = self
 
     def wake(self) -> None:
         self.wakes += 1
@@ -44,10 +43,10 @@ class Held:
 
     def store(self, batches: int = 1_000) -> None:
         for _ in range(batches):
-            batch = self._indexer.take()
+            batch = self._indexer.pending.take()
             if batch is None:
                 return
-            self._indexer.finish_batch(batch, self._indexer.ingest(batch))
+            self._indexer.pending.finish_batch(batch, self._indexer.pending.ingest(batch))
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def large() -> Iterator[MemoryVault]:
     """More notes than are stored before an answer; none of them is indexed."""
     files = {f"{n:03}.md": f"[[{n + 1:03}]] #t{n % 3}" for n in range(MANY)} | {"Zürich 東京.md": "[[000]]"}
     with MemoryVault(files) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         yield vault
 
 
@@ -104,7 +103,7 @@ def test_up_to_so_many_changed_files_are_stored_before_the_answer(large: MemoryV
 
     assert len(answer.value) == FRESH_FILES + 1
     assert (answer.freshness, answer.notice) == (CURRENT, None)
-    assert large.indexer.pending_files() == {}
+    assert large.indexer.pending.by_path == {}
     assert background.wakes == 0
 
 
@@ -112,7 +111,7 @@ def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: Me
     """INDEX-40"""
     large.indexer.complete()
     rewrite(large, FRESH_FILES, "#new")
-    batch = large.indexer.take()
+    batch = large.indexer.pending.take()
     assert batch is not None
     reported = threading.Semaphore(0)
 
@@ -124,7 +123,7 @@ def test_a_question_waits_for_the_few_files_that_another_thread_stores(large: Me
         asked = thread.submit(ask)
         for _ in range(4):  # it has waited longer than for another program
             assert reported.acquire(timeout=30)
-        large.indexer.finish_batch(batch, large.indexer.ingest(batch))
+        large.indexer.pending.finish_batch(batch, large.indexer.pending.ingest(batch))
         answer = asked.result(30)
     assert {use.tag: use.files for use in answer.value}["new"] == FRESH_FILES
     assert answer.freshness == CURRENT
@@ -193,15 +192,15 @@ def test_a_build_that_is_soon_whole_is_waited_for_to_its_end(
 def test_the_newest_files_are_indexed_first(large: MemoryVault) -> None:
     """INDEX-41"""
     Held(large).store(1)
-    assert set(large.indexer.pending_files()) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
+    assert set(large.indexer.pending.by_path) == {f"{n:03}.md" for n in range(MANY + 1 - FIRST_FILES)}
 
 
 def test_the_first_batches_of_a_build_are_small(large: MemoryVault) -> None:
     """INDEX-15"""
     sizes = []
-    while batch := large.indexer.take():
+    while batch := large.indexer.pending.take():
         sizes.append(len(batch.entries))
-        large.indexer.finish_batch(batch, large.indexer.ingest(batch))
+        large.indexer.pending.finish_batch(batch, large.indexer.pending.ingest(batch))
     assert sizes == [32, 32, 64, 128, 256, 89]
     assert max(sizes) < BATCH_FILES
 
@@ -228,7 +227,7 @@ def test_without_a_background_a_question_stores_everything_itself(large: MemoryV
     answer = large.graph.tags()
 
     assert [(use.tag, use.files) for use in answer.value] == [("t0", MANY // 3), ("t1", MANY // 3), ("t2", MANY // 3)]
-    assert large.indexer.pending_files() == {}
+    assert large.indexer.pending.by_path == {}
     assert answer.notice is None
 
 
@@ -254,7 +253,7 @@ def test_a_change_of_links_misses_no_file_that_is_pending(large: MemoryVault, im
 def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is(tmp_path: Path) -> None:
     """INDEX-43"""
     large = MemoryVault({f"{n}.md": "" for n in range(MANY + 1)}, place=tmp_path / "index.sqlite3")
-    large.indexer.begin()
+    large.indexer.pending.begin()
     background = Held(large)
     background.store(1)
     with being_written(large), call_with(limit=Deadline(0.4)), pytest.raises(OperationTimeout) as raised:
@@ -266,7 +265,7 @@ def test_what_must_miss_nothing_waits_for_the_whole_index_and_says_how_far_it_is
     building.start()
     large.indexer.complete()
     building.join(30)
-    assert large.indexer.pending_files() == {}
+    assert large.indexer.pending.by_path == {}
 
 
 @pytest.mark.parametrize("limit", [Deadline(1.0), None])
@@ -276,7 +275,7 @@ def test_what_must_miss_nothing_is_never_answered_because_others_hold_the_databa
     """INDEX-43"""
     monkeypatch.setattr(indexer, "PATIENCE", 0.05)
     large = MemoryVault({f"{n}.md": "" for n in range(MANY + 1)}, place=tmp_path / "index.sqlite3")
-    large.indexer.begin()
+    large.indexer.pending.begin()
     Held(large).store(1)
     with being_written(large), call_with(limit=limit):
         with pytest.raises(OperationTimeout, match=r"32 of 601 notes\. This needs all of them"):
@@ -286,11 +285,11 @@ def test_what_must_miss_nothing_is_never_answered_because_others_hold_the_databa
 
 
 def test_progress_counts_up_to_the_files_that_had_to_be_read(large: MemoryVault) -> None:
-    assert str(large.indexer.progress) == "0 of 601 notes"
-    large.indexer.step()
-    assert str(large.indexer.progress) == "32 of 601 notes"
+    assert str(large.indexer.pending.progress) == "0 of 601 notes"
+    large.indexer.pending.step()
+    assert str(large.indexer.pending.progress) == "32 of 601 notes"
     large.indexer.complete()
-    assert large.indexer.progress == Progress(0, 0)
+    assert large.indexer.pending.progress == Progress(0, 0)
 
 
 class Restless(MemoryVault):
@@ -311,14 +310,14 @@ def test_a_file_that_changes_while_it_is_read_stays_pending() -> None:
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 4
         vault.indexer.complete()
-        assert list(vault.indexer.pending_files()) == ["a.md"]
+        assert list(vault.indexer.pending.by_path) == ["a.md"]
         vault.changes = 4
         answer = vault.graph.tags()
         assert answer.notice == "1 changed file is not in the index yet; this answer shows what was indexed before."
         vault.look()
         assert sources(vault, "c.md") == ["a.md"]
         assert sources(vault, "b.md") == []
-        assert vault.indexer.pending_files() == {}
+        assert vault.indexer.pending.by_path == {}
 
 
 def test_a_file_that_changed_once_while_it_was_read_is_stored_as_it_is() -> None:
@@ -337,10 +336,10 @@ def test_a_file_that_did_not_hold_still_is_tried_again_when_it_is_reported() -> 
     with Restless({"a.md": "[[b]]", "b.md": "", "c.md": ""}) as vault:
         vault.changes = 2
         vault.indexer.complete()
-        assert list(vault.indexer.pending_files()) == ["a.md"]
+        assert list(vault.indexer.pending.by_path) == ["a.md"]
         vault.look()
         vault.indexer.complete()
-        assert vault.indexer.pending_files() == {}
+        assert vault.indexer.pending.by_path == {}
 
 
 def test_nothing_is_kept_of_a_file_that_was_deleted() -> None:
@@ -358,26 +357,26 @@ def test_nothing_is_kept_of_a_file_that_was_deleted() -> None:
 
 def test_a_file_that_vanished_loses_no_neighbour() -> None:
     with MemoryVault({"a.md": "[[b]]", "b.md": "[[a]]", "c.md": "[[a]]"}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         vault.delete("b.md")
         vault.indexer.complete()
         assert sources(vault, "a.md") == ["b.md", "c.md"] or sources(vault, "a.md") == ["c.md"]
         vault.look()
         assert sources(vault, "a.md") == ["c.md"]
-        assert vault.indexer.pending_files() == {}
+        assert vault.indexer.pending.by_path == {}
 
 
 def test_an_unreadable_file_has_a_warning_and_is_tried_at_the_next_start() -> None:
     """INDEX-26"""
     with MemoryVault({"a.md": "[[b]]", "b.md": "[[a]]"}) as vault:
         vault.broken["a.md"] = PermissionDenied("The system does not allow\nreading 'a.md'.")
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         assert vault.graph.warnings().value == {"a.md": ("The system does not allow reading 'a.md'.",)}
         assert sources(vault, "a.md") == ["b.md"]
-        assert vault.indexer.pending_files() == {}
+        assert vault.indexer.pending.by_path == {}
 
         del vault.broken["a.md"]
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         assert sources(vault, "b.md") == ["a.md"]
         assert vault.graph.warnings().value == {}
 
@@ -396,10 +395,10 @@ def test_what_is_noted_while_the_files_are_compared_is_not_lost() -> None:
             listed.append(found)
             return found
 
-        other = Indexer(vault.index, entries, vault.read, vault.stat)
+        other = PendingFiles(vault.index, entries, vault.read, vault.stat)
         other.begin()
-        assert sorted(other.pending_files()) == ["a.md", "c.md"]
-        assert other.pending_files()[VaultPath("a.md")].size == len("[[c]]")
+        assert sorted(other.by_path) == ["a.md", "c.md"]
+        assert other.by_path[VaultPath("a.md")].size == len("[[c]]")
 
 
 def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) -> None:
@@ -415,12 +414,12 @@ def test_when_the_index_is_lost_everything_is_indexed_again(large: MemoryVault) 
 def test_a_batch_that_was_stored_in_an_index_that_is_lost_is_stored_again(large: MemoryVault) -> None:
     """INDEX-27: the files of that batch were in no answer until the next start"""
     background = Held(large)
-    batch = large.indexer.take()
+    batch = large.indexer.pending.take()
     assert batch is not None
-    refused = large.indexer.ingest(batch)
+    refused = large.indexer.pending.ingest(batch)
     large.index.database.begin_anew()
-    assert large.indexer.is_behind
-    large.indexer.finish_batch(batch, refused)
+    assert large.indexer.pending.is_behind
+    large.indexer.pending.finish_batch(batch, refused)
     background.store()
     assert sum(use.files for use in large.graph.tags().value) == MANY
 
@@ -435,7 +434,7 @@ def test_a_program_keeps_the_rows_of_a_file_that_came_after_it_had_listed_them(t
             server.look()
             assert sources(server, "a.md") == ["\u00e9.md"]
             assert sources(starting, "a.md") == []
-            assert starting.indexer.gone == frozenset()
+            assert starting.indexer.pending.gone == frozenset()
             assert sources(server, "a.md") == ["\u00e9.md"]
 
 
@@ -443,13 +442,13 @@ def test_what_another_program_has_indexed_is_not_read_again(large: MemoryVault, 
     """INDEX-28"""
     first, second = large.opened_again(tmp_path / "v.db"), large.opened_again(tmp_path / "v.db")
     with first, second:
-        first.indexer.begin()
-        second.indexer.begin()
+        first.indexer.pending.begin()
+        second.indexer.pending.begin()
         first.indexer.complete()
         second.indexer.complete()
 
         assert second.reads == []
-        assert second.indexer.pending_files() == {}
+        assert second.indexer.pending.by_path == {}
 
 
 class Blocking(MemoryVault):
@@ -484,7 +483,7 @@ def test_while_another_program_writes_the_rows_answer_as_they_are(tmp_path: Path
         assert answer.freshness.pending == 1
         assert sources(vault, "3.md") == []  # its rows are left, the file is gone
         with pytest.raises(Busy):
-            vault.indexer.step(patience=0.01)
+            vault.indexer.pending.step(patience=0.01)
         other.go_on.set()
         storing.join(30)
 
@@ -495,7 +494,7 @@ def test_a_touched_file_is_read_and_keeps_its_rows(large: MemoryVault) -> None:
     stamp = large.indexer.query(lambda rows: rows.stamp)
     large.write("000.md", large.data["000.md"])
     large.look()
-    large.indexer.step()
+    large.indexer.pending.step()
 
     after = dump(large.index)
     assert after["links"] == before["links"]
@@ -528,7 +527,7 @@ def test_questions_and_changes_in_many_threads_agree_in_the_end(large: MemoryVau
     with MemoryVault() as fresh:
         apply(fresh.index, large.contents())
         assert dump(large.index) == dump(fresh.index)
-        assert Indexer(fresh.index, lambda: list(large.catalog), large.read).pending_files() == {}
+        assert PendingFiles(fresh.index, lambda: list(large.catalog), large.read).by_path == {}
 
 
 class Flooding(MemoryVault):

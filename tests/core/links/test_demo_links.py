@@ -33,7 +33,7 @@ def maps() -> Iterator[LinkMaps]:
         for target in filter(None, record["resolveLinkToPath"].values()):
             files.setdefault(target, b"")
     with MemoryVault(files) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         yield vault.graph.link_maps().value
 
 

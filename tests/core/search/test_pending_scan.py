@@ -76,8 +76,8 @@ def test_a_first_search_finds_every_match_or_says_that_it_may_lack_some(
         patch.object(pending_scan, "SCAN_SECONDS", seconds),
         SharedVault(texts, program) as vault,
     ):
-        vault.indexer.begin()
-        vault.indexer.background = Held()
+        vault.indexer.pending.begin()
+        vault.indexer.pending.background = Held()
         search = Search(vault.indexer, vault.catalog, vault.read, lambda: NOTHING_HIDDEN)
         found = search.find(Request("wanted", "exact", limit=NOTES + 1, snippets=0))
         paths = {hit.path for hit in found.hits}

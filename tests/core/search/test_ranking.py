@@ -20,7 +20,7 @@ SYMBOLS = {
 
 def vault_of(files: dict[str, str]) -> tuple[MemoryVault, Search]:
     vault = MemoryVault(files)
-    vault.indexer.begin()
+    vault.indexer.pending.begin()
     vault.indexer.complete()
     return vault, Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
 

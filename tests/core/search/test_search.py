@@ -60,7 +60,7 @@ def search_of(vault: MemoryVault) -> Search:
 @contextmanager
 def indexed(contents: Mapping[str, str | bytes]) -> Iterator[MemoryVault]:
     with MemoryVault(contents) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         vault.indexer.complete()
         yield vault
 
@@ -137,7 +137,7 @@ class Held:
 def test_a_search_answers_from_the_index_and_says_how_many_files_are_newer() -> None:
     """SEARCH-17"""
     with indexed({f"{number}.md": f"common old{number}" for number in range(FRESH_FILES + 5)}) as vault:
-        vault.indexer.background = Held()
+        vault.indexer.pending.background = Held()
         for number in range(FRESH_FILES + 1):
             vault.write(f"{number}.md", f"common new{number}")
         vault.delete(f"{FRESH_FILES + 4}.md")
@@ -170,7 +170,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
     with indexed({f"{number}.md": f"common {number}" for number in range(6)} | pending) as vault:
         kept = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)
         for changes in rounds:
-            vault.indexer.background = Held()
+            vault.indexer.pending.background = Held()
             for path in pending:
                 vault.write(path, f"new{len(vault.data)}")
             for change, number in changes:
@@ -180,7 +180,7 @@ def test_what_a_search_keeps_of_the_files_follows_them(
                     vault.delete(f"{number}.md")
                 elif change == "store":
                     vault.look()
-                    vault.indexer.background = None
+                    vault.indexer.pending.background = None
                     vault.indexer.complete()
             vault.look()
             anew = Search(vault.indexer, vault.catalog, vault.read, lambda: filters)

@@ -30,7 +30,7 @@ def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]])
     """SEARCH-48"""
     hidden = IgnoreFilters(("hidden/",))
     with MemoryVault({"first.md": "word", "a.md": "word"}) as vault:
-        vault.indexer.begin()
+        vault.indexer.pending.begin()
         search = Search(vault.indexer, vault.catalog, vault.read, lambda: hidden)
         for change, name in [*changes, ("look", ""), ("search", "")]:
             if change == "write":
@@ -40,7 +40,7 @@ def test_a_search_lists_the_files_of_this_moment(changes: list[tuple[str, str]])
             elif change == "look":
                 vault.look()
             elif change == "step":
-                vault.indexer.step()
+                vault.indexer.pending.step()
             elif change == "take out" and name not in vault.data and (entry := vault.catalog.on_disk(name)) is not None:
                 vault.index.store([], [entry.path])  # by another program, which has seen it gone
             elif change == "search":

@@ -190,7 +190,7 @@ def test_the_files_of_the_first_look_do_not_count_as_changed(root: Path, monkeyp
 
     monkeypatch.setattr(Vault, "_note", hold_up_note)
     opened = app_on(root).vaults.get("", listed=False)
-    questions = threading.Thread(target=opened.indexer.begin_once)
+    questions = threading.Thread(target=opened.indexer.pending.begin_once)
     held.end()
     assert noted.wait(WITHIN)
     questions.start()
@@ -198,4 +198,4 @@ def test_the_files_of_the_first_look_do_not_count_as_changed(root: Path, monkeyp
     going_on.set()
     questions.join(WITHIN)
     opened.refresh()
-    assert not opened.indexer.pending_files()
+    assert not opened.indexer.pending.by_path

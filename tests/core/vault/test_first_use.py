@@ -77,7 +77,7 @@ def test_a_note_that_comes_while_the_background_begins_is_found(tmp_path: Path, 
     root.mkdir()
 
     def begin(indexer: Indexer) -> None:
-        indexer.begin()
+        indexer.pending.begin()
         (root / "new.md").write_text("[[target]]", encoding="utf-8", newline="\n")
         opening.refresh()
 

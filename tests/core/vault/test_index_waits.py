@@ -66,7 +66,7 @@ def vault(disk: Counted, tmp_path: Path) -> Iterator[Vault]:
 
 def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> None:
     """INDEX-43"""
-    background = vault.indexer.background = Held()
+    background = vault.indexer.pending.background = Held()
     with ThreadPoolExecutor(2) as threads:
         moving = threads.submit(
             bulk.make, vault, "move_note", lambda: move.relocate(vault, "0.md", "moved.md", update_links=True)
@@ -78,8 +78,8 @@ def test_a_move_during_the_first_build_holds_up_no_other_call(vault: Vault) -> N
         assert created.result(30).after.text.body.endswith("more\n")
         assert not moving.done()
 
-        while (batch := vault.indexer.take()) is not None:
-            vault.indexer.finish_batch(batch, vault.indexer.ingest(batch))
+        while (batch := vault.indexer.pending.take()) is not None:
+            vault.indexer.pending.finish_batch(batch, vault.indexer.pending.ingest(batch))
         moved = moving.result(30)
     assert len(moved.rewritten) == NOTES
     assert (vault.files.root / "8.md").read_text(encoding="utf-8").endswith("[[moved]]\nmore\n")
