@@ -56,7 +56,7 @@ def two_hunks() -> str:
 def test_without_a_change_the_page_says_what_will_be_there(browser: ConsoleBrowser) -> None:
     """UI-34"""
     assert "No assistant has changed anything" in browser.text
-    assert browser.buttons == []
+    assert browser.buttons == ["Sign out"]
 
 
 def test_new_changes_come_first_by_day_and_app_until_they_are_marked_as_seen(app: App, browser: ConsoleBrowser) -> None:

@@ -68,6 +68,31 @@ def test_a_token_is_exchanged_once_for_a_cookie_that_no_script_and_no_other_path
     assert client.get(first).status_code == 403
 
 
+def test_who_signs_out_leaves_a_browser_that_opens_nothing_more(app: App) -> None:
+    """UI-12"""
+    with open_console(app) as browser:
+        page, cookies = browser.address, dict(browser.client.cookies)
+
+        browser.press("Sign out")
+
+        assert browser.status == 200
+        assert "You are signed out" in browser.text
+        assert not browser.client.cookies
+        browser.client.cookies.update(cookies)
+        assert browser.go(page).status == 403, "a cookie that was copied before opens nothing either"
+
+
+def test_a_link_or_form_of_another_page_signs_nobody_out(door: tuple[TestClient, str]) -> None:
+    """UI-12, UI-05"""
+    client, address = door
+    page = first_page(client, address)
+    sign_out = page.rpartition("/")[0] + "/sign-out"
+
+    assert client.get(sign_out).status_code == 405
+    assert client.post(sign_out, data={"token": "made up"}).status_code == 403
+    assert client.get(page).status_code == 200
+
+
 def test_an_address_that_is_too_old_or_made_up_opens_nothing(app: App) -> None:
     """UI-01"""
     now = 0.0
@@ -200,6 +225,17 @@ def test_the_owner_signs_in_to_the_console_of_an_http_server_by_its_password(app
         assert right.status_code == 200
         first = str(right.headers["refresh"]).partition("url=")[2]
         assert client.get(first).status_code == 200
+
+
+def test_after_many_wrong_passwords_the_page_says_how_long_to_wait(app: App) -> None:
+    """UI-08"""
+    with http_client(app, oauth_password="correct horse battery") as client:
+        answer = client.get("/console/sign-in")
+        while answer.status_code != 429:
+            answer = client.post("/console/sign-in", data=fields(answer.text, "a guess"))
+
+        assert int(answer.headers["retry-after"]) > 0
+        assert f"Wait {answer.headers['retry-after']} s" in answer.text
 
 
 def test_no_key_and_no_header_of_a_program_opens_the_console(app: App) -> None:

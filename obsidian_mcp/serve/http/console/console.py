@@ -21,9 +21,9 @@ from obsidian_mcp.serve.http.request import HttpRequest
 from obsidian_mcp.serve.http.tool_service import ToolService
 
 from .fields import RequestFields
-from .markup import element, join
+from .markup import Markup, element, join
 from .origin_check import ForeignVisit, check_origin, check_real_visit
-from .page import ASSETS, BELOW, OPEN, SIGN_IN, write_asset, write_page, write_plain_page
+from .page import ASSETS, BELOW, OPEN, SIGN_IN, SIGN_OUT, write_asset, write_page, write_plain_page
 from .part import CLIENT, ConsolePage, Part, Visit
 from .sessions import SESSION_SECONDS, ConsoleSession, ConsoleSessions
 
@@ -82,6 +82,8 @@ class Console(Dialect):
                 return ("GET",) if name in ASSETS else ()
             case ("sign-in",):
                 return ("GET", "POST") if self._open_sign_in is not None else ()
+            case (_, "sign-out"):
+                return ("POST",)
             case (_, name):
                 return ("GET", "POST") if name in self._parts else ()
         return ()
@@ -113,7 +115,7 @@ class Console(Dialect):
             case ("sign-in",) if self._open_sign_in is not None:
                 return await self._ask_owner(self._open_sign_in(), request)
             case (session_id, name):
-                return await self._serve_part(request, session_id, self._parts[name])
+                return await self._serve_session(request, session_id, name)
         return self._write_home()
 
     async def _ask_owner(self, sign_in: OwnerSignIn, request: HttpRequest) -> Response:
@@ -165,8 +167,8 @@ class Console(Dialect):
             return Response(status_code=303, headers={"location": f"{BELOW}/{SIGN_IN}"})
         return write_plain_page("The console of obsidian-mcp", element("p", _RUN_AGAIN), status=403)
 
-    async def _serve_part(self, request: HttpRequest, session_id: str, part: Part) -> Response:
-        """Show a page, or do what a form says. Raises: Refusal."""
+    async def _serve_session(self, request: HttpRequest, session_id: str, name: str) -> Response:
+        """Show a page of a part, do what its form says, or sign out. Raises: Refusal."""
         cookie = request.cookies.get(COOKIE, "")
         session = self._sessions.find_session(session_id, cookie, _host_of(request))
         if session is None:
@@ -176,6 +178,9 @@ class Console(Dialect):
             raise Refusal(
                 Reason.FORBIDDEN, "This form is of an older page. Go back, reload, and try again."
             )
+        if name == SIGN_OUT:
+            return self._sign_out(session)
+        part = self._parts[name]
         visit = Visit(
             app=self._app,
             query=RequestFields(request.query),
@@ -205,13 +210,21 @@ class Console(Dialect):
     def _write(self, page: ConsolePage, part: Part, visit: Visit) -> Response:
         return write_page(page, list(self._parts.values()), part, visit)
 
+    def _sign_out(self, session: ConsoleSession) -> Response:
+        """End a session, for a person who leaves a computer that is not theirs (UI-12)."""
+        self._sessions.end(session)
+        page = write_plain_page("You are signed out", element("p", self._advise_to_open()))
+        page.delete_cookie(COOKIE, path=f"{BELOW}/{session.id}")
+        return page
+
     def _write_signed_out(self) -> Response:
-        if self._open_sign_in is None:
-            advice = _RUN_AGAIN
-        else:
-            advice = element("a", "Sign in", href=f"{BELOW}/{SIGN_IN}")
-        body = join(element("p", _NOT_SIGNED_IN), element("p", advice))
+        body = join(element("p", _NOT_SIGNED_IN), element("p", self._advise_to_open()))
         return write_plain_page("You are not signed in", body, status=403)
+
+    def _advise_to_open(self) -> Markup:
+        if self._open_sign_in is None:
+            return _RUN_AGAIN
+        return element("a", "Sign in", href=f"{BELOW}/{SIGN_IN}")
 
 
 def _write_problem(error: AppError, back: str) -> ConsolePage:

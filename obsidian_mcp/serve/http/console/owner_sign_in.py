@@ -87,7 +87,8 @@ class OwnerSignIn:
         asks_code = not self._check.has_password or bool(wait)
         if asks_code and (pause := self._prints.wait(request.client)):
             text = f"Too many codes were printed. Wait {pause} s, and reload this page."
-            return write_plain_page("Sign in", element("p", text), status=429)
+            headers = {"retry-after": str(pause)}
+            return write_plain_page("Sign in", element("p", text), status=429, headers=headers)
         ticket, cookie = self._office.new_ticket({}), secrets.token_urlsafe(32)
         if asks_code:
             self._check.print_code(ticket, _APP)
@@ -96,6 +97,8 @@ class OwnerSignIn:
             fault = f"Too many wrong passwords. Wait {wait} s, or type the code."
         form = _write_form(self._office.seal(ticket, cookie), fault, asks_code=asks_code)
         page = write_plain_page("Sign in", form, status=429 if wait else 403 if is_wrong else 200)
+        if wait:
+            page.headers["retry-after"] = str(wait)
         page.set_cookie(
             COOKIE,
             cookie,

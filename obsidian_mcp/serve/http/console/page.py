@@ -20,6 +20,8 @@ BELOW: Final = "/console"
 """The path below which the console is served."""
 SIGN_IN: Final = "sign-in"
 """The path below it of the page that asks the owner of an HTTP server."""
+SIGN_OUT: Final = "sign-out"
+"""The last segment of the address that ends a session."""
 OPEN: Final = "open"
 """The path below it that takes a one-time token."""
 ASSETS: Final = {
@@ -68,7 +70,8 @@ def write_page(page: ConsolePage, parts: Sequence[Part], current: Part, visit: V
         for part in parts
     ]
     navigation = element("nav", *links, aria_label="Console")
-    return _send(page, join(navigation, _vault_choice(current, visit)))
+    sign_out = visit.write_form(SIGN_OUT, element("button", "Sign out"))
+    return _send(page, join(navigation, _vault_choice(current, visit), sign_out))
 
 
 def write_plain_page(

@@ -94,6 +94,11 @@ class ConsoleSessions:
             self._sessions.move_to_end(session_id)
             return session
 
+    def end(self, session: ConsoleSession) -> None:
+        """End a session at once."""
+        with self._lock:
+            self._sessions.pop(session.id, None)
+
 
 def _make_room(entries: OrderedDict[str, Any]) -> None:
     while len(entries) >= MOST:
