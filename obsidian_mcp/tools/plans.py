@@ -49,7 +49,7 @@ def show_changes(
     opened = app.vaults.get(vault or str(arguments.get("vault") or ""))
     if not tool:
         return _shown_change(
-            opened, history.recall(opened, change) if change else history.last_change(opened)
+            opened, history.recall(opened, change) if change else history.latest_own_change(opened)
         )
     if change:
         raise InvalidArguments("Give tool or change, not both.", argument="change")

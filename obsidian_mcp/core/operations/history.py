@@ -83,7 +83,7 @@ def _can_be_undone(recorded: Recorded) -> bool:
     return recorded.undoes is None and recorded.undone_by is None
 
 
-def last_change(vault: Vault) -> Recorded:
+def latest_own_change(vault: Vault) -> Recorded:
     """Return the caller's own latest change that is not undone and is no undo itself (SAFE-20).
 
     Raises: ChangeNotFound, which names the latest change of somebody else where there is one.

@@ -26,7 +26,7 @@ from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError, NoteNotFound, UndoConflict
 
-from .history import last_change, recall
+from .history import latest_own_change, recall
 from .undo_part import ChangePart, choose_part
 
 Wins = Literal["neither", "undo", "current", "both"]
@@ -61,7 +61,7 @@ def undo(
     difference, and nothing is changed.
     """
     with vault.lock_changes():
-        recorded = last_change(vault) if number is None else recall(vault, number)
+        recorded = latest_own_change(vault) if number is None else recall(vault, number)
         if recorded.undone_by is not None:
             raise UndoConflict(
                 f"Change {recorded.number} has been undone already, by change "
