@@ -21,6 +21,8 @@ from obsidian_mcp.core.note.parser import Note
 from obsidian_mcp.core.text.text import Lines
 
 _ITEM = re.compile(r"[\s>]*(\d+\.|\d+\)|\*|-|\+)\s*(\[.?\])?\s*(.*)$", re.ASCII | re.MULTILINE)
+_ITEM_MARK = re.compile(r"[\s>]*(?:\d+[.)]|[*+-])", re.ASCII)
+"""The beginning of a line that `_ITEM` matches."""
 _TAG = regex.compile(TAG)
 _HASH_WORD = regex.compile(rf"""#[^{SPACE[1:-1]},;.:!?'"`()\[\]{{}}]+""")
 
@@ -78,7 +80,7 @@ def find_item_places(note: Note) -> tuple[ItemPlace, ...]:
     for item in note.list_items:
         line_start = starts[item.line]
         end = starts[item.line + 1] - 1 if item.line + 1 < len(starts) else length
-        if _ITEM.match(note.body, line_start, end) is None:
+        if _ITEM_MARK.match(note.body, line_start, end) is None:
             continue
         list_at = bisect_right(list_starts, item.span.start) - 1
         is_in_list = list_at >= 0 and item.span.start < lists[list_at].end
@@ -156,16 +158,37 @@ def read_inline_fields(note: Note) -> tuple[InlineField, ...]:
     has_pairs = "::" in note.body
     if not has_pairs and note.body.isascii():
         return ()
-    items = read_items(note.body, find_item_places(note), ())
-    fields = [field for item in items if item.status is None for field in item.fields]
+    places = find_item_places(note)
+    likely = [
+        place
+        for place in places
+        if place.status is None and _may_have_fields(_whole_lines(note.body, place))
+    ]
+    fields = [field for item in read_items(note.body, likely, ()) for field in item.fields]
     if has_pairs:
-        fields += _fields_outside_lists(note, items)
+        fields += _fields_outside_lists(note, places)
     return tuple(fields)
 
 
-def _fields_outside_lists(note: Note, items: Sequence[ListItemData]) -> Iterator[InlineField]:
+def _whole_lines(text: str, place: ItemPlace) -> str:
+    """Return the lines in which an item stands, from the start of the first to the end of the
+    last."""
+    end = text.find("\n", place.end)
+    return text[text.rfind("\n", 0, place.start) + 1 : end if end >= 0 else len(text)]
+
+
+def _may_have_fields(text: str) -> bool:
+    """Return whether a text has what every field has: a pair of colons, or an emoji."""
+    return "::" in text or not text.isascii()
+
+
+def _fields_outside_lists(note: Note, places: Sequence[ItemPlace]) -> Iterator[InlineField]:
     lines = note.body.split("\n")
-    item_lines = {line for item in items for line in range(item.line, item.line + item.line_count)}
+    item_lines = {
+        line
+        for place in places
+        for line in range(note.lines.line(place.start), note.lines.line(place.end) + 1)
+    }
     for section in note.sections:
         start, end = section.span
         if section.kind == "list" or note.body.find("::", start, end) < 0:

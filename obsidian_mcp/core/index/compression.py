@@ -28,8 +28,8 @@ DICTIONARY_BYTES: Final = 262_144
 """The most that a dictionary takes: with 112 KB lists take an eighth more, other notes 3 %."""
 SAMPLE_SHARE: Final = 6
 """A dictionary takes at most this part of the notes that it is made of."""
-SAMPLE_BYTES: Final = 4_000_000
-"""As much is read to make a dictionary: 0.4 s, as long as 300 notes take."""
+SAMPLE_BYTES: Final = 600_000
+"""As much of the notes is compressed to find how often each symbol comes: 0.03 s."""
 SAMPLES: Final = 64
 """A batch of fewer pieces is no sample of a vault."""
 GROWTH: Final = 8
@@ -164,11 +164,18 @@ def add_dictionary(
 
 
 def _train(texts: Sequence[bytes]) -> bytes:
-    """Return what zstd finds to be common to some texts; nothing where they are too few."""
+    """Return a dictionary of some texts; nothing where they are too few.
+
+    It is whole texts from among all of them, with the frequencies of symbols. To look for what they
+    have in common (`zstd.train_dict`) takes ten times as long, and pieces become no shorter.
+    """
     total = sum(map(len, texts))
+    size = min(DICTIONARY_BYTES, total // SAMPLE_SHARE)
     samples = texts[:: 1 + total // SAMPLE_BYTES]
-    size = min(DICTIONARY_BYTES, sum(map(len, samples)) // SAMPLE_SHARE)
     try:
-        return zstd.train_dict(samples, size).dict_content
+        chosen = zstd.ZstdDict(
+            b"".join(texts[:: max(1, total // max(size, 1))])[-size:], is_raw=True
+        )
+        return zstd.finalize_dict(chosen, samples, size, LEVEL).dict_content
     except (zstd.ZstdError, ValueError):
         return b""

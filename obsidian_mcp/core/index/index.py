@@ -10,7 +10,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from obsidian_mcp import logger
 from obsidian_mcp.core.files.file_entry import FileEntry
@@ -31,6 +31,9 @@ from .row_writer import CompressedRecord, Record, RowWriter, Stat, disk_column, 
 from .rows import TABLES
 from .space import measure_space
 from .stored_note import PlainPiece, write_piece
+
+MOST_STORED_WORDS: Final = 50_000
+"""Words of the vocabulary that a process knows to be there: 5 MB."""
 
 
 class Outdated(NamedTuple):
@@ -71,6 +74,8 @@ class Index:
     def __init__(self, database: Database) -> None:
         self.database = database
         self._latest_compressor: Compressor | None = None
+        self._stored_words: tuple[str, set[bytes]] = ("", set())
+        """The identity of an index, and words that its vocabulary has."""
 
     def close(self) -> None:
         self.database.close()
@@ -208,7 +213,8 @@ class Index:
         with self.database.write_transaction(patience) as connection:
             identity, generation = connection.execute("SELECT * FROM state").fetchone()
             generation += 1
-            batch = RowWriter(connection, identity, generation)
+            stored_words = self._find_stored_words(identity)
+            batch = RowWriter(connection, identity, generation, stored_words)
             for path in gone:
                 batch.remove(path, stat)
             refused = [
@@ -219,7 +225,15 @@ class Index:
             ]
             if batch.finish():
                 connection.execute("UPDATE state SET generation = ?", (generation,))
+        if len(stored_words) < MOST_STORED_WORDS:
+            stored_words.update(batch.new_words)
         return refused
+
+    def _find_stored_words(self, identity: str) -> set[bytes]:
+        """Return words that the vocabulary of the index with this identity has."""
+        if self._stored_words[0] != identity:
+            self._stored_words = identity, set()
+        return self._stored_words[1]
 
     def _compress(self, records: Iterable[Record], patience: float) -> list[CompressedRecord]:
         """Return records with the pieces that are stored of them."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final
 
 from .database import Connection
@@ -35,8 +36,8 @@ class InternedTable:
     """Those of its fields that are stored once; the first is the key."""
     values: Mapping[str, str] | None = None
     """Expressions for fields that are not stored as they are."""
-    to_stored: Callable[[Any], Any] = tuple
-    """Changes the fields of a fact to what is stored."""
+    to_stored: Callable[[tuple[Any, ...]], tuple[Any, ...]] | None = None
+    """Changes file, n and the fields of a fact to what is stored; None where that is the same."""
 
     @property
     def own_fields(self) -> tuple[str, ...]:
@@ -73,16 +74,19 @@ class InternedTable:
         find = f"SELECT id FROM {self.names} WHERE {is_same}"
         marks = ", ".join("?" * len(self.name_fields))
         add = f"INSERT INTO {self.names} ({', '.join(self.name_fields)}) VALUES ({marks})"
-        name_places = [self.fields.index(field) for field in self.name_fields]
-        own_places = [self.fields.index(field) for field in self.own_fields]
+        columns = ("file", "n", *self.fields)
+        name_of = itemgetter(*map(columns.index, self.name_fields))
+        cells_of = itemgetter(*map(columns.index, self.own_fields))
+        cursor = connection.cursor()
         numbers: dict[tuple[Any, ...], Any] = {}
-        for file, n, *cells in rows:
-            stored = self.to_stored(cells)
-            name = tuple([stored[place] for place in name_places])
-            if name not in numbers:
-                row = connection.execute(find, name).fetchone()
-                numbers[name] = row[0] if row else connection.execute(add, name).lastrowid
-            yield (file, n, numbers[name], *[stored[place] for place in own_places])
+        for row in rows if self.to_stored is None else map(self.to_stored, rows):
+            name = name_of(row)
+            number = numbers.get(name)
+            if number is None:
+                stored = cursor.execute(find, name).fetchone()
+                number = stored[0] if stored else cursor.execute(add, name).lastrowid
+                numbers[name] = number
+            yield (row[0], row[1], number, *cells_of(row))
 
 
 def _sort_by_selectivity(table: InternedTable) -> str:
@@ -90,14 +94,14 @@ def _sort_by_selectivity(table: InternedTable) -> str:
     return ", ".join(sorted(table.name_fields, key=lambda field: field not in ("key", "value")))
 
 
-def _to_stored_link(cells: list[Any]) -> list[Any]:
+def _to_stored_link(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return a link with a number for its kind, and None for what is written as it mostly is."""
-    link = LinkFact(*cells)
-    kind = _KINDS.index(link.kind)
-    display = "" if link.display is None else f"|{link.display}"
-    usual = f"{_OPENINGS[kind]}{link.path}{link.subpath}{display}{_ENDS[kind]}"
-    original = None if link.original == usual else link.original
-    return list(link._replace(kind=kind, original=original))  # type: ignore[arg-type]
+    file, n, key, kind_name, path, subpath, display, original, *place = row
+    kind = _KINDS.index(kind_name)
+    display_part = "" if display is None else f"|{display}"
+    if original == f"{_OPENINGS[kind]}{path}{subpath}{display_part}{_ENDS[kind]}":
+        original = None
+    return (file, n, key, kind, path, subpath, display, original, *place)
 
 
 def _choose_by_kind(texts: tuple[str, ...]) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -70,9 +71,18 @@ class RowWriter:
     file.
     """
 
-    def __init__(self, connection: Connection, identity: str, generation: int) -> None:
-        """`identity` is that of the index."""
+    def __init__(
+        self,
+        connection: Connection,
+        identity: str,
+        generation: int,
+        stored_words: AbstractSet[bytes],
+    ) -> None:
+        """`identity` is that of the index, and `stored_words` are in its vocabulary already."""
         self._connection = connection
+        self._stored_words = stored_words
+        self.new_words: Collection[bytes] = ()
+        """Words that are in the vocabulary once the transaction is committed."""
         self._identity = identity
         self._generation = generation
         self._stale: list[int] = []
@@ -149,6 +159,9 @@ class RowWriter:
         replace_pieces(connection, self._stale, self._pieces)
         replace_flags(connection, self._stale, self._flags)
         search_document.write(connection, old_fields, self._contents)
+        self.new_words = search_document.add_words(
+            connection, self._contents.values(), self._stored_words
+        )
         return bool(self._stale or self._contents)
 
 

@@ -4,8 +4,11 @@ to 29)."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 from obsidian_mcp.core.text import analysis
@@ -25,6 +28,9 @@ ODD_FIELDS = 8
 there."""
 ITEMS = f" {analysis.GAP} {analysis.GAP} "
 """Separates the aliases, headings or tags of a note, so that no phrase spans two of them."""
+_GAP = analysis.GAP.encode()
+_spread_repeated = lru_cache(maxsize=4096)(analysis.spread)
+"""For what many notes share: folders and tags."""
 
 
 class SearchContent(NamedTuple):
@@ -40,8 +46,8 @@ class SearchContent(NamedTuple):
     heading: str = ""
     tag: str = ""
     folder: str = ""
-    words: str = ""
-    """The distinct words of all these, separated by spaces, without those that are too long."""
+    words: AbstractSet[bytes] = frozenset()
+    """The distinct words of all these, without those that are too long."""
     odd: int = 0
     structure: str = ""
     """`Structure.packed` of its parts; empty if it is not known."""
@@ -74,13 +80,15 @@ def compose(
     folder, _, name = path.rpartition("/")
     tags = tuple(tags)
     body = analysis.spread(text)
-    file_name, folder = analysis.spread(name.rpartition(".")[0]), analysis.spread(folder)
+    file_name, folder = analysis.spread(name.rpartition(".")[0]), _spread_repeated(folder)
     written = [  # what stands in the note, unlike its name and folder
-        ITEMS.join(map(analysis.spread, texts)) for texts in (aliases, headings, tags)
+        ITEMS.join(map(analysis.spread, aliases)),
+        ITEMS.join(map(analysis.spread, headings)),
+        ITEMS.join(map(_spread_repeated, tags)),
     ]
     fields = (file_name, *written, folder)
     distinct = set(analysis.words(body))
-    distinct.discard(analysis.GAP.encode())
+    distinct.discard(_GAP)
     odd = TRUNCATED if truncated else 0
     if not distinct.issuperset(analysis.words(" ".join(written).replace(analysis.GAP, " "))):
         odd |= ODD_FIELDS
@@ -103,7 +111,7 @@ def compose(
         heading=headings_text,
         tag=tags_text,
         folder=folder,
-        words=b" ".join(distinct).decode(),
+        words=distinct,
         odd=odd,
         structure=structure,
     )
@@ -175,16 +183,26 @@ def write(
     connection.executemany(
         _PUT, ((file, new.body, *new.short_fields) for file, new in contents.items())
     )
-    counts: Counter[str] = Counter()
-    for content in contents.values():
-        counts.update(content.words.split())
+
+
+def add_words(
+    connection: Connection, contents: Iterable[SearchContent], stored: AbstractSet[bytes]
+) -> Collection[bytes]:
+    """Add the words of some contents to the vocabulary, and return those that are not in `stored`.
+
+    `stored` are words that it has already: most of a build's words, which then are neither counted
+    nor looked up.
+    """
+    counts = Counter(chain.from_iterable(content.words - stored for content in contents))
+    added = [word for word, _ in counts.most_common()]
     connection.executemany(
         "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
         (
             (word, None if word.isascii() else analysis.to_basic_letters(word))
-            for word, _ in counts.most_common()
+            for word in map(bytes.decode, added)
         ),
     )
+    return added
 
 
 def count_segments(connection: Connection) -> int:

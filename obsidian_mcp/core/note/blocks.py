@@ -43,8 +43,11 @@ def read_blocks(body: str, line_starts: list[int], first_line: int) -> Blocks:
     reader = _BlockReader(body, line_starts)
     stack, blocks = reader.stack, reader.blocks
     stack.append(LineRun(first_line, len(line_starts)))
+    steps = 0
     while stack:
-        checkpoint()
+        steps += 1
+        if not steps % UNCHECKED:
+            checkpoint()
         run = stack[-1]
         if run.at < run.end:
             run.at = reader.read_block(run, run.at)

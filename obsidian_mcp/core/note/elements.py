@@ -1,6 +1,7 @@
-"""The elements of a note: one frozen record per kind, with the span of its source (specs/note.md).
+"""The elements of a note: one record per kind, with the span of its source (specs/note.md).
 
-Spans are code points of the body. Equality ignores them.
+Spans are code points of the body. Equality ignores them. Nothing changes a record; it is not
+frozen because a vault has millions of them, and a frozen one takes four times as long to make.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SectionKind = Literal[
 AreaKind = Literal["code", "math", "html", "comment"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Section:
     """A top-level block. `id` is its block id as written, without the caret."""
 
@@ -40,7 +41,7 @@ class Section:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Heading:
     """A heading.
 
@@ -54,7 +55,7 @@ class Heading:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ListItem:
     """A list item, a task if `mark` is set.
 
@@ -74,7 +75,7 @@ class ListItem:
     content: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Area:
     """An area with its own rules: code, math, HTML or a `%%` comment, as a block or within a
     line."""
@@ -86,7 +87,7 @@ class Area:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class NamedPart:
     """A part with an id as it is written.
 
@@ -97,7 +98,7 @@ class NamedPart:
     span: Span = field(compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TextTag:
     """A tag in the text; `name` has no `#`."""
 

@@ -33,9 +33,11 @@ MAX_PARENTHESES = 32
 """Maximum nesting depth of brackets in a destination, as in CommonMark."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Link:
     """One link or embed: its kind, target and display, whatever its syntax.
+
+    Nothing changes it; see `elements` for why it is not frozen.
 
     `path` is the decoded link path without subpath ("" for `[[#h]]`); `subpath` begins with `#` or
     is empty. `display` is the text after the pipe or between the brackets, None when a wikilink has

@@ -210,6 +210,16 @@ def test_a_file_with_a_fact_that_no_row_can_hold_costs_no_other_file_anything(
         assert "b.md" in str(search.find(Request("odd")).incomplete)
 
 
+def test_an_index_that_is_begun_anew_has_the_words_that_the_one_before_had() -> None:
+    """INDEX-12: words that were stored already are not stored again, but in another index they are"""
+    with MemoryVault({"a.md": "a quetzalcoatl"}) as vault:
+        search = Search(vault.indexer, vault.catalog, vault.read, lambda: IgnoreFilters(()))
+        for _ in range(2):
+            vault.indexer.complete()
+            assert [hit.path for hit in search.find(Request("etzalco", "exact")).hits] == ["a.md"]
+            vault.index.database.begin_anew()
+
+
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
     with MemoryVault({"a.md": "[[b]]"}) as vault:
         contents = vault.contents()

@@ -42,12 +42,16 @@ def facts(path: str, body: str) -> Facts:
     return extract.read_facts(path, body.encode(), len(body.encode()))
 
 
+def words_of(found: Facts) -> set[str]:
+    return set(map(bytes.decode, found.content.words))
+
+
 def test_the_texts_of_a_drawing_are_searched_and_the_drawing_is_not() -> None:
     """DRAW-1, DRAW-2"""
     found = facts("D.md", NEW)
-    words = found.content.words.split()
-    assert {"kinetics", "lines", "above"} <= set(words)
-    assert not {"m6jwxfuq", "compressed", "n4kakaralgngdguwglgaqqqdwmyemaa2algcybouatl"} & set(words)
+    words = words_of(found)
+    assert {"kinetics", "lines", "above"} <= words
+    assert not {"m6jwxfuq", "compressed", "n4kakaralgngdguwglgaqqqdwmyemaa2algcybouatl"} & words
     assert [tag.tag for tag in found.tags] == ["own", "note"]
     assert [link.path for link in found.links] == ["Other", "Picture.png"]
 
@@ -55,14 +59,14 @@ def test_the_texts_of_a_drawing_are_searched_and_the_drawing_is_not() -> None:
 def test_older_drawings_are_read_too() -> None:
     """DRAW-1"""
     found = facts("Old.excalidraw.md", OLD)
-    assert {"first", "mine"} <= set(found.content.words.split())
-    assert "json" not in found.content.words.split()
+    assert {"first", "mine"} <= words_of(found)
+    assert "json" not in words_of(found)
     assert found.tags == ()
 
 
 def test_another_note_with_such_headings_is_an_ordinary_note() -> None:
     """DRAW-1"""
-    assert "aaaaaaaa" in facts("Note.md", OLD).content.words.split()
+    assert "aaaaaaaa" in words_of(facts("Note.md", OLD))
 
 
 def test_a_drawing_that_is_no_note_gives_its_texts() -> None:
