@@ -213,8 +213,8 @@ class FolderBuilder:
         _check_scopes(disk, folder.name, allowed)
         through_app, app = self._connect_app(folder, disk)
         reported = threading.Event()
-        watcher = self._watch(disk, reported, report)
         cache = self._config.cache / vault_id(disk.root)
+        watcher = self._watch(disk, cache, reported, report)
         journal = SqliteJournal(
             self._config.state / cache.name, process="" if self._is_server else ONE_SHOT
         )
@@ -249,9 +249,10 @@ class FolderBuilder:
         return vault, watcher
 
     def _watch(
-        self, disk: Disk, reported: threading.Event, report: Callable[[], None]
+        self, disk: Disk, cache: Path, reported: threading.Event, report: Callable[[], None]
     ) -> Watcher | None:
-        """Return what watches a vault's folder, not started yet; None where nobody does."""
+        """Return what watches a vault's folder, not started yet; None where nobody does. The
+        servers of a vault meet beside its index."""
         if not self.watches:
             return None
         from obsidian_mcp.adapters.watcher import Watcher
@@ -260,7 +261,7 @@ class FolderBuilder:
             reported.set()
             report()
 
-        return Watcher(disk.root, report_to_both)
+        return Watcher(disk.root, report_to_both, meeting_place=cache)
 
     def _begin_background(
         self, indexer: Indexer, vault: Vault, cache: Path, reported: threading.Event | None

@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     class FolderWatcher(Protocol):
         """Reports the changes of a folder to its vault."""
 
-        @property
-        def mode(self) -> str:
-            """`events` where the system reports every change."""
+        def is_reporting(self) -> bool:
+            """Return whether every change is reported, and make sure of it."""
 
         def stop(self) -> None:
             """Report nothing any more."""
@@ -67,6 +66,9 @@ if TYPE_CHECKING:
 POLICY_SECONDS = 1.0
 """How often the policy file is asked for its time: a call that begins later than this after a
 change is held to what it says now (POL-19)."""
+WATCHED_SECONDS = 60.0
+"""How often who waits for news makes sure that the folders are watched: not every end of a watch is
+reported, such as that of a folder that has moved away."""
 IN_USE_SECONDS = 60.0
 """After so long nobody uses a vault any more that was opened anew: no call may take half of it."""
 
@@ -193,8 +195,9 @@ class FolderVaults:
             gc.enable()
 
     def wait(self, seconds: float) -> bool:
-        while not self._news.wait(seconds) and self._reports_all_changes():
-            pass  # nothing to look for
+        while not self._news.wait(WATCHED_SECONDS if self._reports_all_changes() else seconds):
+            if not self._reports_all_changes():
+                break  # it may be that something has changed
         self._news.clear()
         return not self._closed
 
@@ -202,7 +205,7 @@ class FolderVaults:
         """Return whether the system reports every change in the vaults that are open."""
         are_watched = self._watches or not self._open
         watchers = [watcher for _, watcher in list(self._open.values()) if watcher is not None]
-        return are_watched and all(watcher.mode == "events" for watcher in watchers)
+        return are_watched and all(watcher.is_reporting() for watcher in watchers)
 
     def close(self) -> None:
         """Stop every thread and close every file; what is half done is finished first."""
@@ -278,6 +281,7 @@ class FolderVaults:
                         "The program is ending. Nothing was changed.", vault=folder.name
                     )
                 self._open[folder] = self._builder.open_vault(folder, self._news.set)
+                self._news.set()  # who waits for news may have to look for it from now on
             return self._open[folder][0]
 
     def _follow_policy(self) -> None:

@@ -1,19 +1,15 @@
-"""Finds what other programs change in a vault's folder: by watchdog, or by scans.
+"""Finds what other programs change in a vault's folder: by reports, or by scans.
 
 The rules are in specs/watching.md. The core asks, so that no answer is older than what the system
-had reported when the question came.
+had reported when the question came. The reports come from the system (`folder_events.py`), or from
+another server of the vault that watches its folder (`watch_follower.py`).
 """
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
-import sys
 import threading
 import time
-import warnings
-import weakref
 from collections.abc import Callable, Collection
 from pathlib import Path
 
@@ -21,13 +17,33 @@ from obsidian_mcp import TYPE_CHECKING, logger
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.vault.scanning import Scanning
 
-from .file_identity import identity_at
+from .file_identity import FileIdentity, identity_at
 from .filesystems import REMOTE, filesystem_of
-from .watch_limits import check_room, describe_polling, explain_polling
+from .folder_events import WATCHES_EACH_FOLDER
+from .watch_limits import describe_polling, explain_polling
 
 if TYPE_CHECKING:
-    from watchdog.events import FileSystemEvent
-    from watchdog.observers.api import BaseObserver
+    from typing import Protocol
+
+    from .watch_follower import WatchFollower
+    from .watch_leader import WatchLeader
+
+    class Source(Protocol):
+        """Brings reports: the system itself, or another server that has them from the system."""
+
+        @property
+        def is_alive(self) -> bool:
+            """Whether changes are reported."""
+
+        def answers(self) -> bool:
+            """Return whether changes are reported, and make sure of it."""
+
+        def ask_to_renew(self) -> bool:
+            """Have another process watch the folder anew; return whether there is one."""
+
+        def stop(self) -> None:
+            """Bring no reports any more."""
+
 
 MOST_PATHS = 20_000
 """More changed paths than this are not kept one by one: one scan is cheaper."""
@@ -36,28 +52,14 @@ SAFETY_NET_SECONDS = 600.0
 all."""
 SETTLE_SECONDS = 0.5
 """From the last event of a burst to the scan that follows it."""
-GOING = ("moved", "deleted")
-"""Types of watchdog's events; a folder that moves to where nobody watches yet is said to be
-deleted."""
 BURST_PATHS = 100
 """So many changed paths are a burst, and so is a folder that is made or moved: what is put into it
 at once may not be reported."""
 REPORT_SECONDS = 2.0
 """A change that a scan has found is reported within this time, or the system has lost sight of its
 folder."""
-
-WAKE_SECONDS = 0.2
-"""On Windows watchdog reports changes when none has come for so long."""
-
-
-WATCHES_EACH_FOLDER = sys.platform not in ("darwin", "win32")
-"""Whether the system watches each folder by itself, and watchdog has to know where each is now."""
-
-_ELSEWHERE = (-1, -1)
-"""The identity of a folder that is not watched."""
-_starting = threading.Lock()
-"""Held while watchdog starts its threads, so that those of two vaults are not taken for one
-another's."""
+MOST_ELECTIONS = 3
+"""After so many leaders that ended before they had said anything, a server watches for itself."""
 
 
 class Watcher:
@@ -71,16 +73,19 @@ class Watcher:
         root: Path,
         notify: Callable[[], None] = lambda: None,
         clock: Callable[[], float] = time.monotonic,
+        *,
+        meeting_place: Path | None = None,
     ) -> None:
-        """`notify` is called with every report, in a thread of watchdog's: it only sets a flag or
-        an event."""
+        """`notify` is called with every report, in a thread of its own: it only sets a flag or an
+        event. `meeting_place` is a folder where the servers of the vault meet, so that one watches
+        for all; without one, this watcher watches for itself."""
         self._folder = root
         self.root = str(root)
         self._notify = notify
+        self._meeting_place = meeting_place
         self._lock = threading.Lock()
         self._paths: set[str] = set()
         self._overflow = False
-        self._live = False
         self._blind = False
         """Changes from before the system began to report, or from a burst, have yet to be found by
         a scan."""
@@ -96,10 +101,15 @@ class Watcher:
         self._is_caught_up = False
         """Whether a scan was made since the system began to report, or lost reports: what it finds,
         nobody reports."""
-        self._observer: BaseObserver | None = None
-        self._threads: list[threading.Thread] = []
-        """All that watchdog has started to bring the reports."""
-        self._watched: tuple[int, int] | None = _ELSEWHERE
+        self._source: Source | None = None
+        self._leader: WatchLeader | None = None
+        """Tells other servers of the vault; None where this one follows, or watches for itself."""
+        self._electing = threading.Lock()
+        """Held by a thread that elects, so that no other one of this watcher follows it."""
+        self._is_broken = False
+        """Whether `_source` was seen to be of no use any more: a disk that comes back may have the
+        same numbers."""
+        self._watched: FileIdentity | None = None
         """Identity of the folder that is watched: a disk that was away, or a copy that was
         restored, has another."""
         self.problem = ""
@@ -110,109 +120,152 @@ class Watcher:
     @property
     def mode(self) -> str:
         """`events` if the system reports changes, else `scans`."""
-        if not self._live or identity_at(self._folder) != self._watched:
+        source = self._source
+        if source is None or self._is_broken or identity_at(self._folder) != self._watched:
             return "scans"
-        return "events" if all(thread.is_alive() for thread in self._threads) else "scans"
+        return "events" if source.is_alive else "scans"
+
+    def is_reporting(self) -> bool:
+        """Return whether the system reports changes, and the server that leads runs (WATCH-16)."""
+        source = self._source  # asked without the lock: what it reports meanwhile is noted with it
+        return source is not None and source.answers() and self.mode == "events"
 
     def start(self) -> None:
         """Begin to watch, or to watch anew, in a new thread: a large folder takes a while.
 
         Scans serve until then.
         """
-        broken, self._observer, self._live = self._observer, None, False
-        self._start_in_thread(broken)
+        broken, leader = self._source, self._leader
+        self._source, self._leader = None, None
+        self._start_in_thread(broken, leader)
 
-    def _start_in_thread(self, broken: BaseObserver | None) -> None:
-        threading.Thread(
-            target=self._start, args=(broken,), name="watcher-start", daemon=True
-        ).start()
+    def _start_in_thread(self, *ended: Source | WatchLeader | None) -> None:
+        """Begin to watch in a new thread, which ends these before; what else has brought reports
+        until now goes on until the new watch has begun."""
+        threading.Thread(target=self._start, args=ended, name="watcher", daemon=True).start()
 
-    def _start(self, broken: BaseObserver | None) -> None:
-        """Begin to watch; what watched until now, if it is not `broken`, ends after that."""
-        if broken is not None:
-            _end(broken)
-        kind, watched = filesystem_of(self.root), identity_at(self._folder)
+    def _start(self, *ended: Source | WatchLeader | None) -> None:
+        for part in ended:
+            if part is not None:
+                part.stop()
+        kind = filesystem_of(self.root)
         if kind in REMOTE:
             self.problem = describe_polling(f"changes on {kind} are not reported")
             logger(__name__).info(
                 "watching %s by scans: changes on %s are not reported", self.root, kind
             )
             return
+        if self._follow():
+            self._watch()
+
+    def _follow(self) -> bool:
+        """Take reports from the server that leads, until it ends; return whether to watch here.
+
+        That is so where nobody leads, and where the leader says nothing, as a process that is
+        stopped does.
+        """
+        fruitless = 0
+        while fruitless < MOST_ELECTIONS and not self._stopped:
+            follower = self._elect()
+            if follower is None:
+                return True
+            if follower.wait_for_leader():
+                if not follower.receive(self):
+                    return False
+                fruitless = 0
+                with self._lock:
+                    if self._source is follower:
+                        self._source = None
+                self._notify()  # nothing is reported for a while
+            elif follower.is_alive:
+                follower.stop()
+                return True
+            else:
+                fruitless += 1
+        return not self._stopped
+
+    def _elect(self) -> WatchFollower | None:
+        """Return a connection to the server that leads; None where this one is to watch."""
+        if self._meeting_place is None:
+            return None
+        from .watch_election import elect
+
+        with self._electing:
+            if self._leader is not None:
+                return None
+            part = elect(self._meeting_place, identity_at(self._folder), self._note_request)
+            if part is None:
+                return None
+            from .watch_follower import WatchFollower
+
+            if isinstance(part, WatchFollower):
+                return part
+            self._leader = part
+        return None
+
+    def _watch(self) -> None:
+        """Begin to watch, and tell so the servers that follow."""
+        from .folder_events import FolderEvents
+
+        watched = identity_at(self._folder)
         try:
-            observer, threads = self._observe()
+            source = FolderEvents(self.root, self)
         # whatever the system's watcher raises, scans take its place
         except Exception as error:  # noqa: BLE001
-            if self._live:  # perhaps the system watches no folder twice
+            if self._source is not None:  # perhaps the system watches no folder twice
                 self.start()
                 return
+            self._stop_leading()
             self.problem = explain_polling(error)
             logger(__name__).warning("watching %s by scans: %s", self.root, error)
             return
-        self.problem = ""
-        _losses.add(self)
+        self._begin_with(source, watched)
+
+    def _begin_with(self, source: Source, watched: FileIdentity | None) -> None:
+        """Take reports from this source from now on; what has brought them before ends."""
         with self._lock:
-            replaced: BaseObserver | None = observer
+            replaced: Source | None = source
             if not self._stopped:
-                replaced, self._observer = self._observer, observer
-                self._watched = watched
-                self._threads = threads
-                self._live = self._blind = True
+                replaced, self._source = self._source, source
+                self._watched, self._is_broken = watched, False
+                self._blind = True
                 self._is_caught_up = False
-        if replaced is not None:
-            _end(replaced)
-        if not self._stopped:
-            self._notify()
-
-    def _observe(self) -> tuple[BaseObserver, list[threading.Thread]]:
-        """Have watchdog report what happens in the folder; return its observer, and the threads
-        that bring the reports. Raises: whatever the system's watcher raises."""
-        from watchdog.events import FileSystemEventHandler
-        from watchdog.observers import Observer
-        from watchdog.utils import BaseThread
-
-        # it finds a new folder twice, and prints the list of all folders then
-        warnings.filterwarnings("ignore", "Callback with id .* already exists", RuntimeWarning)
-        logging.getLogger("watchdog.observers.inotify").addFilter(_is_news)
-        report = self.report
-
-        class VaultEvents(FileSystemEventHandler):
-            def on_any_event(self, event: FileSystemEvent) -> None:
-                goes = event.is_directory and event.event_type in GOING
-                for path in (event.src_path, event.dest_path):
-                    if path:
-                        report(os.fsdecode(path), is_folder=event.is_directory, goes=goes)
-
-        with _starting:
-            before = threading.enumerate()
-            observer = Observer(timeout=WAKE_SECONDS)
-            observer.schedule(VaultEvents(), self.root, recursive=True, event_filter=_changes())
-            observer.start()
-            threads: list[threading.Thread] = [
-                thread
-                for thread in threading.enumerate()
-                if isinstance(thread, BaseThread) and thread not in before
-            ]
-        check_room(observer)
-        return observer, threads
+                self.problem = ""
+            has_stopped = self._stopped
+        if replaced is not None and (has_stopped or replaced is not source):
+            replaced.stop()
+        if has_stopped:
+            self._stop_leading()
+            return
+        if (leader := self._leader) is not None:
+            leader.note_ready()
+        self._notify()
 
     def stop(self) -> None:
         """Stop to watch."""
         with self._lock:
             self._stopped = True
-            observer, self._observer, self._live = self._observer, None, False
-        if observer is not None:
-            _end(observer)
+            source, self._source = self._source, None
+        if source is not None:
+            source.stop()
+        self._stop_leading()
+
+    def _stop_leading(self) -> None:
+        leader, self._leader = self._leader, None
+        if leader is not None:
+            leader.stop()
 
     def drain(self) -> set[str] | None:
         """Return the paths that were reported since the last call; None if the folder must be
         scanned."""
+        self.is_reporting()
         with self._lock:
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
                 scan, self._overflow = self._overflow, False
                 return None if scan else paths
-            if self._live:  # broken; after this scan the folder is watched anew
-                self._watched = _ELSEWHERE  # a disk that comes back may have the same numbers
+            if self._source is not None:  # after this scan the folder is watched anew
+                self._is_broken = True
                 return None
         return self._scanning.drain()
 
@@ -223,15 +276,16 @@ class Watcher:
             now = self._clock()
             if self._missed and now >= self._missed_at + REPORT_SECONDS:
                 self._missed.clear()
-                self._start_in_thread(None)
-                return None
+                if self._source is None or not self._source.ask_to_renew():
+                    self._start_in_thread()
+                    return None
             timer = self._scanning if self._blind else self._net
             pause = max(timer.pause, self._burst + SETTLE_SECONDS - now if self._blind else 0.0)
             if pause > 0:
                 return min(pause, REPORT_SECONDS) if self._missed else pause
             if self._is_astray:  # the scan is due when the new watch has begun
                 self._is_astray = False
-                self._start_in_thread(None)
+                self._start_in_thread()
                 return None
             timer.drain()
             self._blind = False
@@ -242,9 +296,9 @@ class Watcher:
         self._scanning.note_scan()
         self._net.note_scan()
         with self._lock:
-            if self._live and self.mode != "events":
+            if self._source is not None and self.mode != "events":
                 self.start()
-        if self._live:
+        if self._source is not None:
             self._notify()
 
     def note_missed(self, paths: Collection[str]) -> None:
@@ -255,36 +309,25 @@ class Watcher:
             self._missed_at = self._clock()
             self._is_caught_up = True
 
-    def has_died(self, thread: threading.Thread | None) -> bool:
-        """Note that a thread ends of an error; return whether it brought reports: then the folder
-        is watched anew."""
-        with self._lock:
-            if thread not in self._threads:
-                return False
-            self._watched = _ELSEWHERE
-        self._notify()
-        return True
-
-    def note_lost_events(self) -> None:
-        """Note that events were dropped: a scan is due, and one more when the system has caught
-        up."""
-        with self._lock:
-            self._overflow = self._blind = True
-            self._is_caught_up = False
-            self._paths.clear()
-        self._notify()
-
+    # -- what the system, or the server that leads, tells
     def report(self, path: str, *, is_folder: bool = False, goes: bool = False) -> None:
-        """Note that the file or folder at an absolute path may have changed.
+        """Note that the file or folder at an absolute path may have changed, and pass it on.
 
         `goes`: a folder moved or went.
         """
         if goes and WATCHES_EACH_FOLDER:
             self._is_astray = True
         relative = relative_path(self.root, path)
-        # not looked at since the last report: most come in fours
-        if relative is None or relative in self._paths:
+        if relative is None:
             return
+        if (leader := self._leader) is not None:
+            leader.report(relative, is_folder=is_folder)
+        self.note_change(relative, is_folder=is_folder)
+
+    def note_change(self, relative: str, *, is_folder: bool) -> None:
+        """Note that the file or folder at a path below the vault's may have changed."""
+        if relative in self._paths:
+            return  # not looked at since the last report: most come in fours
         with self._lock:
             if self._missed:
                 self._missed.discard(normal_form(relative))
@@ -297,60 +340,33 @@ class Watcher:
                 self._paths.add(relative)
         self._notify()
 
+    def note_lost_events(self) -> None:
+        """Note that events were dropped: a scan is due, and one more when the system has caught
+        up."""
+        with self._lock:
+            self._overflow = self._blind = True
+            self._is_caught_up = False
+            self._paths.clear()
+        if (leader := self._leader) is not None:
+            leader.note_lost_events()
+        self._notify()
 
-class _Losses(logging.Handler):
-    """Notices that the system dropped events, because its queue of 16 384 was full: watchdog only
-    logs that; and that a thread of watchdog's dies, as where a folder was moved over another one
-    and is deleted (7.1: a KeyError)."""
+    def note_ready(self, source: WatchFollower) -> None:
+        """Note that the leader watches, or watches anew."""
+        self._begin_with(source, source.identity)
 
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self._watchers: weakref.WeakSet[Watcher] = weakref.WeakSet()
-        self._otherwise = threading.excepthook
+    def note_broken_watch(self) -> None:
+        """Note that the reports have ended: after a scan the folder is watched anew. Another server
+        leads meanwhile."""
+        self._stop_leading()
+        self._notify()
 
-    def add(self, watcher: Watcher) -> None:
-        self.acquire()  # `emit` is called with it
-        try:
-            self._watchers.add(watcher)
-            if threading.excepthook != self.note_death:
-                self._otherwise, threading.excepthook = threading.excepthook, self.note_death
-        finally:
-            self.release()
-        logging.getLogger("watchdog.observers").addHandler(self)
-
-    def note_death(self, death: threading.ExceptHookArgs) -> None:
-        """Tell the watcher of a thread that ends of an error; those of other threads are shown as
-        before."""
-        if any(watcher.has_died(death.thread) for watcher in list(self._watchers)):
-            logger(__name__).info(
-                "A thread of watchdog's ended (%r); its folder is watched anew.", death.exc_value
-            )
-        else:
-            self._otherwise(death)
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if "overflow" in record.getMessage().lower():
-            for watcher in list(self._watchers):
-                watcher.note_lost_events()
-
-
-_losses = _Losses()
-
-
-def _is_news(record: logging.LogRecord) -> bool:
-    """Return whether a message is no error of watchdog's about an event that it held back until it
-    was stopped."""
-    return "when the thread is inactive" not in record.getMessage()
-
-
-def _end(observer: BaseObserver) -> None:
-    """Let go of an observer's folder; its threads end by themselves. After a folder left the vault
-    and another one at its place was deleted, watchdog misses it (7.1: a KeyError); they stay idle
-    then."""
-    with contextlib.suppress(KeyError):
-        for emitter in list(observer.emitters):
-            emitter.stop()
-    threading.Thread(target=observer.stop, name="watcher-end", daemon=True).start()
+    def _note_request(self) -> None:
+        """Watch anew soon: a server that follows has found what nobody reported (WATCH-11)."""
+        with self._lock:
+            self._is_astray = self._blind = True
+            self._burst = self._clock()
+        self._notify()
 
 
 def relative_path(root: str, path: str) -> str | None:
@@ -363,21 +379,3 @@ def relative_path(root: str, path: str) -> str | None:
         return None
     relative = path[len(prefix) :].replace(os.sep, "/")
     return None if f"/{relative}".find("/.") >= 0 else relative
-
-
-def _changes() -> list[type[FileSystemEvent]]:
-    """Return the events to subscribe to: not those of reading, which would wake two threads for
-    every note read, and of modified folders, because the change inside is reported too."""
-    from watchdog import events
-
-    return [
-        events.FileAttribEvent,
-        events.FileCreatedEvent,
-        events.FileModifiedEvent,
-        events.FileClosedEvent,
-        events.FileMovedEvent,
-        events.FileDeletedEvent,
-        events.DirCreatedEvent,
-        events.DirMovedEvent,
-        events.DirDeletedEvent,
-    ]
