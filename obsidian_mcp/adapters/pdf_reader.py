@@ -123,7 +123,7 @@ class PdfReader:
 
         try:
             answer, _ = self._reader().ask([entry.disk, path], look=look)
-            content = search_document.SearchContent(*answer["content"])
+            content = search_document.SearchContent.from_json(answer["content"])
             digest = bytes.fromhex(answer["digest"]) if answer["digest"] else None
             facts = extract.extract_pdf(content, answer["starts"], answer["problem"])
             return Record(entry, digest, facts)

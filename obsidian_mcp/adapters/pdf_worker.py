@@ -63,7 +63,7 @@ def _read_pdf(folder: Disk, disk: str, path: str) -> dict[str, Any]:
         problem = error.message
     text = "\n".join(pages)
     starts = list(accumulate((len(page) + 1 for page in pages[:-1]), initial=0)) if pages else []
-    content = search_document.compose(path, text)[:-1]  # bytes are no JSON
+    content = search_document.compose(path, text).to_json()
     return {"digest": digest, "content": content, "starts": starts, "problem": problem}
 
 

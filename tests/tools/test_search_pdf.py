@@ -225,7 +225,7 @@ def test_a_process_that_reads_a_pdf_ends_with_its_program(tmp_path: Path) -> Non
         assert process.wait(3) == 0
     first, missing, last = answers
     assert first == last
-    assert (first["content"][0], first["starts"], first["problem"]) == ("zebra", [0], "")
+    assert (first["content"]["text"], first["starts"], first["problem"]) == ("zebra", [0], "")
     assert missing["digest"] is None
     assert "missing.pdf" in missing["problem"]
 

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from obsidian_mcp.core.text import analysis
 
@@ -56,6 +56,17 @@ class SearchContent(NamedTuple):
     def short_fields(self) -> tuple[str, ...]:
         """The texts of SHORT_FIELDS."""
         return self.name, self.alias, self.heading, self.tag, self.folder
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the contents without structure as JSON can hold them."""
+        fields = self._asdict() | {"words": b" ".join(self.words).decode()}
+        del fields["structure"]
+        return fields
+
+    @classmethod
+    def from_json(cls, fields: Mapping[str, Any]) -> SearchContent:
+        """Return the contents of `to_json`."""
+        return cls(**{**fields, "words": frozenset(fields["words"].encode().split())})
 
 
 SHORT_FIELDS = ("name", "alias", "heading", "tag", "folder")
