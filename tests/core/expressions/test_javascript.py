@@ -61,7 +61,15 @@ def test_rounding_goes_half_up(number: float, rounded: float) -> None:
 
 @pytest.mark.parametrize(
     ("number", "digits", "text"),
-    [(2.5, 0, "3"), (-2.5, 0, "-3"), (1.005, 2, "1.00"), (8.345, 2, "8.35"), (3.0, 2, "3.00"), (1e21, 2, "1e+21")],
+    [
+        (0.5, 100, "0.5" + "0" * 99),
+        (2.5, 0, "3"),
+        (-2.5, 0, "-3"),
+        (1.005, 2, "1.00"),
+        (8.345, 2, "8.35"),
+        (3.0, 2, "3.00"),
+        (1e21, 2, "1e+21"),
+    ],
 )
 def test_to_fixed_rounds_the_binary_value(number: float, digits: int, text: str) -> None:
     """EXPR-22"""

@@ -220,6 +220,24 @@ def test_an_index_that_is_begun_anew_has_the_words_that_the_one_before_had() -> 
             vault.index.database.begin_anew()
 
 
+def test_the_numbers_of_files_are_kept_until_files_come_or_go() -> None:
+    """SEARCH-48"""
+    with MemoryVault({"a.md": "one", "b.md": "two"}) as vault:
+        numbers = FileNumbers(vault.catalog)
+        vault.indexer.complete()
+        first = vault.indexer.query(numbers.numbered_files)
+        vault.write("a.md", "another text")
+        vault.look()
+        vault.indexer.complete()
+        assert vault.indexer.query(numbers.numbered_files) is first, "a change of a text leaves them"
+
+        vault.delete("b.md")
+        vault.write("c.md", "three")
+        vault.look()
+        vault.indexer.complete()
+        assert sorted(vault.indexer.query(numbers.numbered_files).paths.values()) == ["a.md", "c.md"]
+
+
 def test_a_path_that_is_both_gone_and_there_is_there() -> None:
     with MemoryVault({"a.md": "[[b]]"}) as vault:
         contents = vault.contents()

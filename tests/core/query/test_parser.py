@@ -203,3 +203,8 @@ def test_a_word_too_long_to_look_for_is_refused_at_its_column() -> None:
         parse("fine " + "[" * 5000)
 
     assert error.value.data["column"] == 6
+
+
+def test_a_message_shows_the_beginning_of_a_long_token() -> None:
+    with pytest.raises(QueryInvalid, match=f"found '{'x' * 49}…'"):
+        parse("[due:>" + "x" * 300)
