@@ -71,6 +71,8 @@ STRICT = {
     "PYTHONUTF8": "0",
     # the package regex asks for the locale at its first pattern, which is no file of ours
     "PYTHONWARNINGS": "ignore::EncodingWarning:regex._main",
+    # whatever the shell says: else each of the processes compiles the tests and pytest's plugins anew
+    "PYTHONDONTWRITEBYTECODE": "",
 }
 """For tests: a file opened without naming its encoding fails; notes are UTF-8, Windows is not."""
 

@@ -13,6 +13,7 @@ import pytest
 
 from obsidian_mcp import __version__
 from obsidian_mcp.core.index.schema import SCHEMA
+from tests.house.source import Source, read_sources
 
 ROOT = Path(__file__).parent.parent
 
@@ -41,14 +42,12 @@ def test_one_context_variable_carries_the_record_of_a_call() -> None:
 
 
 @cache
+def parsed_sources() -> dict[str, Source]:
+    return {source.file.partition("/")[2]: source for source in read_sources(ROOT / "obsidian_mcp")}
+
+
 def sources() -> dict[str, str]:
-    package = ROOT / "obsidian_mcp"
-    return {path.relative_to(package).as_posix(): path.read_text("utf-8") for path in sorted(package.rglob("*.py"))}
-
-
-@cache
-def syntax_tree(file: str) -> ast.Module:
-    return ast.parse(sources()[file])
+    return {file: source.text for file, source in parsed_sources().items()}
 
 
 LONGEST_TABLE = 60
@@ -61,7 +60,7 @@ def test_long_tables_are_data_files() -> None:
         file
         for file, source in sources().items()
         if source.count("\n") >= LONGEST_TABLE
-        for node in ast.walk(syntax_tree(file))
+        for node in parsed_sources()[file].nodes
         if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, literals)
         if (node.value.end_lineno or 0) - node.value.lineno >= LONGEST_TABLE
     }
@@ -98,7 +97,7 @@ def uses(*names: str) -> set[str]:
     for file, source in sources().items():
         if any(attribute in source for attribute in attributes):  # visiting every file takes long
             visitor.places = [file]
-            visitor.visit(syntax_tree(file))
+            visitor.visit(parsed_sources()[file].tree)
     return visitor.found
 
 
@@ -152,10 +151,10 @@ def is_cut(node: ast.AST) -> bool:
     return any(isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Slice) for inner in ast.walk(node))
 
 
-def cuts_in(tree: ast.Module) -> list[int]:
+def cuts_in(source: Source) -> list[int]:
     """Return the lines that cut a text with a mark, or that say how many more entries there are."""
     lines = []
-    for node in ast.walk(tree):
+    for node in source.nodes:
         match node:
             case ast.JoinedStr():
                 text = text_of(node)
@@ -171,25 +170,26 @@ def cuts_in(tree: ast.Module) -> list[int]:
 
 def test_only_fit_cuts_texts_and_lists_to_a_size() -> None:
     """TOOL-07: what is cut another way would look whole, or say another way that there is more."""
-    places = {file: lines for file in sources() if file not in CUTTERS if (lines := cuts_in(syntax_tree(file)))}
+    places = {
+        file: lines for file, source in parsed_sources().items() if file not in CUTTERS if (lines := cuts_in(source))
+    }
 
     assert places == {}
 
 
 def test_a_cut_outside_of_fit_is_noticed() -> None:
     cut = ('f"{text[:9]}…"', 'text[:9] + "…"', '"…" if start else ""', 'f"{a} and {count} more"', 'f"{text[:2]}..."')
-    assert [cuts_in(ast.parse(source)) for source in cut] == [[1]] * len(cut)
-    for source in ('f"more than {most}"', 'f"give {{op, …}} for {name}"', "text[:9]", 'f"{first} and {second}"'):
-        assert cuts_in(ast.parse(source)) == [], source
+    assert [cuts_in(Source("", text)) for text in cut] == [[1]] * len(cut)
+    for text in ('f"more than {most}"', 'f"give {{op, …}} for {name}"', "text[:9]", 'f"{first} and {second}"'):
+        assert cuts_in(Source("", text)) == [], text
 
 
 def test_the_room_of_an_answer_is_counted_in_one_place() -> None:
     """TOOL-07: what is left of a room is worked out by `fit`, but for what is no list of entries."""
     counted = {
         f"{file}:{function.name}"
-        for file in sources()
-        for function in ast.walk(syntax_tree(file))
-        if isinstance(function, ast.FunctionDef)
+        for file, source in parsed_sources().items()
+        for function in source.functions
         for node in ast.walk(function)
         if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == "room"
     }
@@ -262,10 +262,10 @@ def test_no_sql_on_the_tables_of_the_index_stands_outside_of_the_package_of_the_
     statement = re.compile(rf"\b(?:FROM|INTO|JOIN|UPDATE|TABLE)\s+(?:{'|'.join(sorted(tables))})\b")
     strangers = {file for file in sources() if not file.startswith("core/index/")}
 
-    assert {file for file in strangers if any(map(statement.search, texts_in(syntax_tree(file))))} == set()
-    assert any(map(statement.search, texts_in(syntax_tree("core/index/rows.py"))))
+    assert {file for file in strangers if any(map(statement.search, texts_in(file)))} == set()
+    assert any(map(statement.search, texts_in("core/index/rows.py")))
 
 
-def texts_in(tree: ast.Module) -> list[str]:
+def texts_in(file: str) -> list[str]:
     """Return the literals of a file."""
-    return [text_of(node) for node in ast.walk(tree) if isinstance(node, ast.Constant | ast.JoinedStr)]
+    return [text_of(node) for node in parsed_sources()[file].nodes if isinstance(node, ast.Constant | ast.JoinedStr)]

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -215,11 +214,6 @@ def test_an_unknown_row_is_refused_with_those_that_there_are(capsys: pytest.Capt
     assert "there is no row 'vague'; the rows are paragraphs, vague-names" in capsys.readouterr().err
 
 
-@cache
-def package_sources() -> list[Source]:
-    return read_sources(PACKAGE)
-
-
 WHAT_TO_DO = {
     "wide-lines": "Break the line. The reason of a `noqa` or `type: ignore` goes into a comment line above it.",
     "long-functions": "Give a part of it that does one thing a function and a name of its own.",
@@ -237,7 +231,7 @@ WHAT_TO_DO = {
 @pytest.mark.parametrize("key", WHAT_TO_DO)
 def test_the_program_keeps_the_limits_of_its_form(key: str) -> None:
     measure = next(count for count in COUNTS if count.key == key)
-    places = [str(place) for place in measure.find_places(package_sources())]
+    places = [str(place) for place in measure.find_places(read_sources(PACKAGE))]
 
     assert len(places) <= (measure.most or 0), f"{measure.title}: {'; '.join(places)}. {WHAT_TO_DO[key]}"
 
@@ -274,7 +268,7 @@ def package_of(file: str) -> str:
 
 def test_vague_local_names_do_not_come_back() -> None:
     vague: dict[str, list[str]] = {}
-    for place in names.local_names(package_sources()).vague:
+    for place in names.local_names(read_sources(PACKAGE)).vague:
         vague.setdefault(package_of(place.file) or place.file, []).append(str(place))
 
     for package, places in vague.items():

@@ -101,8 +101,8 @@ def headings() -> str:
     return "".join(f"# h {number}\n" for number in range(60_000))
 
 
-def paragraphs(word: str) -> str:
-    return "".join(f"{word} {number} [[Good]]\n\n" for number in range(20_000))
+def paragraphs(word: str, count: int = 10_000) -> str:
+    return "".join(f"{word} {number} [[Good]]\n\n" for number in range(count))
 
 
 CASES = {
@@ -210,20 +210,20 @@ CASES = {
     ),
     "an extract": Case(
         "compose_notes",
-        given(action="extract", name="N", part="100-20000", into="New"),
-        lambda: {"N.md": paragraphs("one"), "M.md": "[[N]] " * 20_000},
+        given(action="extract", name="N", part="100-15000", into="New"),
+        lambda: {"N.md": paragraphs("one", 15_000), "M.md": "[[N]] " * 15_000},
         is_indexed=True,
     ),
     "a move": Case(
         "move_note",
         given(name="Good", to="Sub/Better"),
-        lambda: {f"{number}.md": paragraphs("one") for number in range(3)},
+        lambda: {f"{number}.md": paragraphs("one") for number in range(2)},
         is_indexed=True,
     ),
     "mentions": Case(
         "link_mentions", given(name="Good"), note("a good thing, and a Good one\n" * 100_000), is_indexed=True
     ),
-    "a tag": Case("rename_tag", given(tag="tag", to="gat"), note("#tag and " * 150_000), is_indexed=True),
+    "a tag": Case("rename_tag", given(tag="tag", to="gat"), note("#tag and " * 45_000), is_indexed=True),
     "a deletion": Case(
         "delete_note",
         given(name="N", attachments=True),
@@ -233,7 +233,7 @@ CASES = {
     "an undo": Case(
         "undo",
         given(change=1, wins="both"),
-        lambda: {"N.md": lines(200_000)},
+        lambda: {"N.md": lines(60_000)},
         before=(
             ("edit_note", {"name": "N", "operation": "replace_text", "find": "line 5", "all": True, "content": "x"}),
             ("edit_note", {"name": "N", "operation": "replace_text", "find": "line 7", "all": True, "content": "y"}),

@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.house.source import Source, read_sources
+
 ROOT = Path(__file__).parent.parent
 RULE = r"[A-Z]+(?:-[A-Z]+)*-[0-9]+"
 DEFINED = re.compile(rf"^- (?:\*\*)?({RULE})(?:\*\*)? ", re.MULTILINE)
@@ -22,8 +24,8 @@ NOT_OURS = {".venv", "node_modules", ".python_modules"}
 KINDS = {rule.rpartition("-")[0] for rule in RULES}
 
 
-def own_tests() -> Iterator[Path]:
-    return (path for path in (ROOT / "tests").rglob("*.py") if not NOT_OURS & set(path.parts))
+def own_tests() -> Iterator[Source]:
+    return (source for source in read_sources(ROOT / "tests") if not NOT_OURS & set(source.file.split("/")))
 
 
 def named_in(folder: str, *endings: str) -> Iterator[tuple[str, re.Match[str]]]:
@@ -59,8 +61,8 @@ def named_by_tests() -> Iterator[re.Match[str]]:
 
     Comments do not count: a test has its rules in its docstring, or in the rows of its table.
     """
-    for path in own_tests():
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for source in own_tests():
+        for node in source.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
                 yield from NAMED.finditer(node.value)
     for _, named in named_in("specs/vectors", ".json"):
@@ -88,15 +90,14 @@ RULES_OF_TEST = re.compile(
 def test_a_test_names_its_rules_at_the_beginning_of_its_docstring() -> None:
     """One form is found by one search: the rules, and behind a colon what else there is to say."""
     odd = []
-    for path in own_tests():
-        source = path.read_text(encoding="utf-8")
-        for node in ast.walk(ast.parse(source)):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name.startswith("test_"):
+    for source in own_tests():
+        for node in source.functions:
+            if node.name.startswith("test_"):
                 text = ast.get_docstring(node) or ""
                 names_rule = any(named["kind"] in KINDS for named in NAMED.finditer(text))
-                signature = source.splitlines()[node.lineno - 1 : node.body[0].lineno]
+                signature = source.lines[node.lineno - 1 : node.body[0].lineno]
                 comments = " ".join(line.partition("  # ")[2] for line in signature)
                 in_comment = any(named["kind"] in KINDS for named in NAMED.finditer(comments))
                 if in_comment or (names_rule and RULES_OF_TEST.match(text) is None):
-                    odd.append(f"{path.relative_to(ROOT)}:{node.lineno}: {text}")
+                    odd.append(f"{source.file}:{node.lineno}: {text}")
     assert odd == []
