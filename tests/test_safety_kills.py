@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import os
 import random
@@ -11,7 +12,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -22,7 +23,7 @@ import pytest
 from obsidian_mcp.adapters.disk import Disk
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.adapters.place import TEMP_PREFIX
-from obsidian_mcp.core.files.ports import Step
+from obsidian_mcp.core.files.ports import Step, Undoing
 from obsidian_mcp.tools.registry import call
 from tests import forked
 from tests.conftest import app_on
@@ -151,21 +152,25 @@ CHANGING = {
 """Functions of Python's modules of the system and of SQLite that may change something on disk."""
 
 
-def ends_before_changing(number: int) -> Callable[[FrameType, str, Any], None]:
-    """A profiler that ends the process before it changes something on disk for the n-th time in a change."""
-    begin, counted = SqliteJournal.begin.__code__, itertools.count()
-    is_begun = False
+def end_before_changing(number: int) -> None:
+    """Have this process end before it changes something on disk for the n-th time in a change.
 
-    def profile(frame: FrameType, event: str, argument: Any) -> None:
-        nonlocal is_begun
-        is_begun = is_begun or (event == "call" and frame.f_code is begin)
-        if not is_begun or event != "c_call":
+    A profiler counts. It is set when the change begins: before that it would make the calls slower and end nothing.
+    """
+    begin, counted = SqliteJournal.begin, itertools.count()
+
+    def profile(_: FrameType, event: str, argument: Any) -> None:
+        if event != "c_call":
             return
         of = getattr(argument, "__module__", None) or type(getattr(argument, "__self__", None)).__module__
         if getattr(argument, "__name__", "") in CHANGING.get(of, ()) and next(counted) == number:
             os._exit(9)
 
-    return profile
+    def begin_counting(journal: SqliteJournal, tool: str, steps: Sequence[Step], undoes: Undoing | None = None) -> int:
+        sys.setprofile(profile)
+        return begin(journal, tool, steps, undoes)
+
+    SqliteJournal.begin = begin_counting  # type: ignore[method-assign]  # of a process that ends soon
 
 
 @needs("forks")
@@ -180,7 +185,8 @@ def test_a_batch_that_dies_before_any_of_its_writes_is_whole_or_was_never_made(t
         child = os.fork()
         if child == 0:
             try:
-                sys.setprofile(ends_before_changing(number))
+                gc.disable()  # it would write to all of the memory that both processes share
+                end_before_changing(number)
                 make_the_batch(root)
                 os._exit(0)
             finally:
