@@ -18,7 +18,7 @@ from obsidian_mcp.errors import InvalidArguments, StaleEtag, UndoConflict
 from obsidian_mcp.tools.paging import MOST_BYTES
 from obsidian_mcp.tools.registry import TOOLS, call
 from tests.conftest import app_on
-from tests.vaults import answer
+from tests.vaults import answer, write_files
 
 from .conftest import Opened
 
@@ -277,6 +277,19 @@ def test_a_change_of_many_files_is_shown_in_pages_that_have_all_of_it(opened: Op
     assert re.findall("^--- a/(.*)$", one["diff"], re.MULTILINE) == ["Note 07.md"]
 
 
+@pytest.fixture(scope="module")
+def long_entries(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """A vault in which the entries of every list are long."""
+    text = "word " * 40
+    notes = {
+        f"{number}.md": f"---\ntext: {text}{number}\n---\nword {text}\n- [ ] {text}{number}\n" for number in range(600)
+    }
+    notes["Long.md"] = "".join(f"[[Missing {'x' * 200} {number}]] {text}\n" for number in range(600))
+    app = app_on(write_files(tmp_path_factory.mktemp("entries") / "vault", notes))
+    yield app
+    app.vaults.close()
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [
@@ -289,18 +302,11 @@ def test_a_change_of_many_files_is_shown_in_pages_that_have_all_of_it(opened: Op
     ],
 )
 def test_a_page_that_is_shorter_than_asked_for_says_so_in_words(
-    opened: Opened, tool: str, arguments: dict[str, Any]
+    long_entries: App, tool: str, arguments: dict[str, Any]
 ) -> None:
     """TOOL-36: `limit: 500` gave 25 of 485"""
-    text = "word " * 40
-    notes = {
-        f"{number}.md": f"---\ntext: {text}{number}\n---\nword {text}\n- [ ] {text}{number}\n" for number in range(600)
-    }
-    notes["Long.md"] = "".join(f"[[Missing {'x' * 200} {number}]] {text}\n" for number in range(600))
-    app = opened(notes)
-
-    answer = call(app, f"obsidian_{tool}", {**arguments, "limit": 500}).data
-    small = call(app, f"obsidian_{tool}", {**arguments, "limit": 2}).data
+    answer = call(long_entries, f"obsidian_{tool}", {**arguments, "limit": 500}).data
+    small = call(long_entries, f"obsidian_{tool}", {**arguments, "limit": 2}).data
 
     count = answer["next_offset"]
     assert 0 < count < 500
