@@ -39,8 +39,9 @@ hypothesis.settings.register_profile("explore", deadline=None, print_blob=True, 
 hypothesis.settings.load_profile("same")
 
 # The usual thresholds are for small programs: with all modules and tests loaded, looking for cycles took a tenth of the
-# processor time.
-gc.set_threshold(20_000, 10, 20)
+# processor time. While modules and tests are being loaded there is no garbage.
+gc.set_threshold(100_000, 10, 20)
+gc.disable()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,6 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """With --update, run only what writes generated files."""
+    gc.enable()
     if config.getoption("--update"):
         writing = [item for item in items if "update" in getattr(item, "fixturenames", ())]
         config.hook.pytest_deselected(items=[item for item in items if item not in writing])

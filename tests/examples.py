@@ -6,10 +6,10 @@ from typing import Any
 
 from hypothesis import settings
 
-USUAL = 40
-"""Examples of a test that says nothing, in `make test`; a fault that one of sixty examples shows is found there in half
-of the cases; `make explore` finds rarer ones."""
-CHECKED = 25
+USUAL = 30
+"""Examples of a test that says nothing, in `make test`; a fault that one of 45 examples shows is found there in half of
+the cases; `make explore` finds rarer ones."""
+CHECKED = 20
 """The same in `make check`."""
 EXPLORED = 1_000
 """The same in `make explore`, which tries other examples each time."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +19,7 @@ from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Files
+from obsidian_mcp.core.index.index import Index
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
@@ -92,6 +96,8 @@ FILES = {
     **SETTINGS,
 }
 BEFORE = {path: text.encode() for path, text in FILES.items()}
+CHANGED = 1_790_000_000
+"""When every file was changed last."""
 
 NOTES = st.sampled_from(["A", "B", "C", "D", "E"])
 NEW = st.sampled_from(["N", "F/N", "New/N", "New/O"])
@@ -188,23 +194,48 @@ class SharedVault(NamedTuple):
         return True
 
 
+def _write_vault(root: Path) -> Path:
+    """Write the files of the vault, as if they had been changed long ago."""
+    write_files(root, FILES)
+    for path in FILES:
+        os.utime(root / path, (CHANGED, CHANGED))
+    return root
+
+
+@cache
+def _prepared_index() -> Index:
+    """The index of the vault. A vault that begins with a copy of it does not parse its files again."""
+    with tempfile.TemporaryDirectory() as folder, open_again(_write_vault(Path(folder) / "vault")) as vault:
+        indexer = vault.app.vaults.get().indexer
+        indexer.complete()
+        prepared = indexer.index.copy_to_memory()
+    atexit.register(prepared.close)
+    return prepared
+
+
 @contextmanager
 def shared_vault(disk: Callable[[Path], Files] = Disk) -> Iterator[SharedVault]:
-    """The vault in a new folder, on this kind of disk."""
+    """The vault in a new folder, on this kind of disk; its index is built."""
     base = Path(tempfile.mkdtemp())
     try:
-        with open_again(write_files(base / "vault", FILES), disk) as vault:
+        with open_again(_write_vault(base / "vault"), disk, _prepared_index().copy_to_memory) as vault:
             yield vault
     finally:
         shutil.rmtree(base)
 
 
+def _open_empty_index() -> Index:
+    return open_index(None)
+
+
 @contextmanager
-def open_again(root: Path, disk: Callable[[Path], Files] = Disk) -> Iterator[SharedVault]:
+def open_again(
+    root: Path, disk: Callable[[Path], Files] = Disk, open_its_index: Callable[[], Index] = _open_empty_index
+) -> Iterator[SharedVault]:
     """A vault that is there, opened by another process."""
     other = OtherProgram(root)
     journal = SqliteJournal(root.parent / "state")
-    vault = Vault("v", other.watch(disk(root)), Always(), journal, lambda: open_index(None))
+    vault = Vault("v", other.watch(disk(root)), Always(), journal, open_its_index)
     try:
         yield SharedVault(root, Notes(root, vault).app, other)
     finally:

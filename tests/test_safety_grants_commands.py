@@ -31,7 +31,10 @@ def roots(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def lines_of(command: DropInCommand) -> Iterator[list[str]]:
-    """Yield the words of a command: alone, with each of its keys, and with each value."""
+    """Yield the words of a command: alone, with each of its keys, and with each value, as text and as JSON.
+
+    The flags come with every second form: what they add is in both.
+    """
     required = {key.name: "Alpha" for key in command.parameters if key.required}
     flags = [key.name for key in command.parameters if not key.placeholder]
     for changed in ({}, *({key.name: value} for key in command.parameters if key.placeholder for value in VALUES)):
@@ -39,8 +42,9 @@ def lines_of(command: DropInCommand) -> Iterator[list[str]]:
         words = [command.name, *(f"{name}={value}" for name, value in given.items())]
         yield words
         if changed and flags:
-            yield [*words, *flags]
-            yield [*words, "--json"]
+            yield [*words, *flags, "--json"]
+    if flags:
+        yield [command.name, *(f"{name}={value}" for name, value in required.items()), *flags]
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=lambda command: command.name)

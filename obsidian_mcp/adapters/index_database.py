@@ -115,10 +115,11 @@ class IndexDatabase:
             self._write.release()
 
     def copy_to_memory(self) -> IndexDatabase:
-        copy = IndexDatabase(None, self._schema, self._version)
+        copy = IndexDatabase(None, (), self._version)  # its tables come with the copy
         try:
             with self.read_transaction() as connection, copy.read_transaction() as target:
                 connection.backup(target)
+            copy._schema = self._schema
         except BaseException:
             copy.close()
             raise

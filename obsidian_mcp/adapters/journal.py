@@ -88,6 +88,7 @@ class SqliteJournal:
         `process` is the author of changes; this process where it is empty.
         """
         self._folder = folder
+        self._file = folder / "journal.sqlite3"
         self._process = process or _PROCESS
         self._clock = clock
         self._keep_bytes = keep_bytes
@@ -208,6 +209,8 @@ class SqliteJournal:
         ]
 
     def latest(self) -> int:
+        if self._connection is None and not os.path.exists(self._file):  # noqa: PTH110  False for any error
+            return 0  # a vault that is only read gets no journal
         with self._database() as database:
             return database.execute("SELECT max(number) FROM change").fetchone()[0] or 0
 
@@ -347,8 +350,7 @@ class SqliteJournal:
 
     def _open(self) -> sqlite3.Connection:
         self._make_folder()
-        file = self._folder / "journal.sqlite3"
-        return open_private_database(file, _SCHEMA, patience=LOCK_SECONDS)
+        return open_private_database(self._file, _SCHEMA, patience=LOCK_SECONDS)
 
     def _make_folder(self) -> None:
         """Create the folder for the user only: it holds old versions of notes. Raises: OSError."""

@@ -239,10 +239,10 @@ def test_a_full_disk_of_the_journal_is_called_full_where_sqlite_speaks_of_input_
 
     monkeypatch.setattr(sqlite3, "connect", refused)
     with pytest.raises(StorageFailed, match=r"\(disk I/O error\)"):
-        journal.latest()
+        journal.list_heads()
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(free=4096))
     with pytest.raises(StorageFailed, match=r"\(the disk is full\).*Check the folder '[^']*'"):
-        journal.latest()
+        journal.list_heads()
 
 
 def test_the_folder_of_a_journal_that_cannot_be_used_is_named_as_it_is(tmp_path: Path) -> None:
@@ -251,7 +251,15 @@ def test_the_folder_of_a_journal_that_cannot_be_used_is_named_as_it_is(tmp_path:
     folder = tmp_path / "file" / r"a\b"
     journal = SqliteJournal(folder)
     with pytest.raises(StorageFailed) as refused:
-        journal.latest()
+        journal.list_heads()
     journal.close()
     assert f"'{folder}'" in refused.value.message
     assert "\\\\" not in refused.value.message
+
+
+def test_a_vault_that_is_only_read_gets_no_journal(tmp_path: Path) -> None:
+    journal = SqliteJournal(tmp_path / "state")
+
+    assert journal.latest() == 0
+    assert not (tmp_path / "state").exists()
+    journal.close()
