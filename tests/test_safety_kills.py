@@ -170,7 +170,7 @@ def end_before_changing(number: int) -> None:
         sys.setprofile(profile)
         return begin(journal, tool, steps, undoes)
 
-    SqliteJournal.begin = begin_counting  # type: ignore[method-assign]  # of a process that ends soon
+    pytest.MonkeyPatch().setattr(SqliteJournal, "begin", begin_counting)  # of a process that ends soon
 
 
 @needs("forks")
