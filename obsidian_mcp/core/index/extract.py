@@ -9,7 +9,6 @@ import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from obsidian_mcp import logger
@@ -66,13 +65,13 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
             "The file is not UTF-8: characters that could not be read are left out of the index."
         )
     body = to_printable(text.body)
-    searched, structured = body if is_note(path) else "", ""
+    searched, structure = body if is_note(path) else "", None
     try:
         if is_note(path):
             if drawing.is_drawing(path, body):
                 body, searched = drawing.without_drawing(body), drawing.searched_text(body)
             parsed = parser.parse(body)
-            note_facts, structured = _extract_note(parsed), structure_of(parsed).packed
+            note_facts, structure = _extract_note(parsed), structure_of(parsed)
         elif extension(path) == DRAWING_EXTENSION:
             note_facts, searched = facts.Facts(), searched_text(path, body)
         else:
@@ -84,20 +83,18 @@ def read_facts(path: str, data: bytes, size: int) -> facts.Facts:
         logger(__name__).warning("%s could not be parsed: %r", path, error)
         logger(__name__).debug("Where it happened:", exc_info=True)
         note_facts = facts.Facts(warnings=(facts.UNPARSED,))
-    return replace(
-        note_facts,
-        warnings=(*warnings, *note_facts.warnings),
-        content=content.compose(
-            to_printable(path),
-            searched,
-            aliases=[alias.alias for alias in note_facts.aliases],
-            headings=[heading.text for heading in note_facts.headings if heading.level],
-            tags=[tag.tag for tag in note_facts.tags],
-            properties=[fact.name for fact in note_facts.properties],
-            truncated=size > facts.BODY_LIMIT,
-            structure=structured,
-        ),
+    note_facts.warnings = (*warnings, *note_facts.warnings)
+    note_facts.content = content.compose(
+        to_printable(path),
+        searched,
+        aliases=[alias.alias for alias in note_facts.aliases],
+        headings=[heading.text for heading in note_facts.headings if heading.level],
+        tags=[tag.tag for tag in note_facts.tags],
+        properties=[fact.name for fact in note_facts.properties],
+        truncated=size > facts.BODY_LIMIT,
+        structure=structure,
     )
+    return note_facts
 
 
 def extract_pdf(
@@ -110,9 +107,7 @@ def extract_pdf(
     pages = tuple(
         facts.HeadingFact(0, str(number), start) for number, start in enumerate(starts, 1)
     )
-    pdf_content = pdf_content._replace(
-        structure=structure_of_pages(starts, len(pdf_content.text)).packed
-    )
+    pdf_content = pdf_content._replace(structure=structure_of_pages(starts, len(pdf_content.text)))
     return facts.Facts(
         headings=pages, warnings=(_one_line(problem),) if problem else (), content=pdf_content
     )

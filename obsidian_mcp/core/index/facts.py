@@ -14,7 +14,7 @@ from obsidian_mcp.core.note.item_place import ItemPlace
 
 from .search_document import SearchContent
 
-VERSION = "10"
+VERSION = "11"
 """Raise it whenever the same file gives other facts than before: then every index is built anew."""
 
 BODY_LIMIT = 4 * 1024 * 1024

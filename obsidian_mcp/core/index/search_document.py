@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
+from obsidian_mcp.core.query.document import Structure
 from obsidian_mcp.core.text import analysis
 
 from .database import Connection
@@ -49,8 +50,8 @@ class SearchContent(NamedTuple):
     words: AbstractSet[bytes] = frozenset()
     """The distinct words of all these, without those that are too long."""
     odd: int = 0
-    structure: str = ""
-    """`Structure.packed` of its parts; empty if it is not known."""
+    structure: Structure | None = None
+    """Of its parts; None if it is not known."""
 
     @property
     def short_fields(self) -> tuple[str, ...]:
@@ -84,7 +85,7 @@ def compose(
     tags: Iterable[str] = (),
     properties: Iterable[str] = (),
     truncated: bool = False,
-    structure: str = "",
+    structure: Structure | None = None,
 ) -> SearchContent:
     """Return the contents of a file. `text` holds no lone surrogates, `tags` no `#`; `properties`
     are names."""

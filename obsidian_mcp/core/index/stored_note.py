@@ -1,14 +1,19 @@
-"""What the index stores of one file in one deflated piece: its text, and where its parts are.
+"""What the index stores of one file in one compressed piece: its text, and where its parts are.
 
-A piece begins with its head, which is short: the fields of the full-text index, the structure, the
-headings and the list items. The text follows. So the head can be inflated without the text
-(specs/index.md, INDEX-08).
+A piece begins with its head, which is short: the fields of the full-text index, and the parts. The
+text follows. So the head can be decompressed without the text (specs/index.md, INDEX-08).
+
+The parts are spans of the text. Each is stored once, with a number that says what it is: a list
+item with a box is a block, an item and a task (INDEX-52).
 """
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import accumulate, chain
+from functools import cached_property
+from itertools import accumulate, chain, compress
 
 from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.packed_numbers import (
@@ -16,7 +21,6 @@ from obsidian_mcp.core.text.packed_numbers import (
     from_turns,
     pack_numbers,
     to_gaps,
-    to_steps,
     to_turns,
     unpack_numbers,
 )
@@ -26,15 +30,21 @@ from .search_document import SHORT_FIELDS
 
 _FIELD_END = "\0"
 """`analysis.spread` leaves no control characters in a field."""
-_HEADING_COLUMNS = 3
-_ITEM_COLUMNS = 6
+_UNKNOWN = 0
+"""In place of the length of a text, which is greater by one: the structure is not known."""
 _NONE = 0
 """In a column in which other values are greater by one."""
+_BLOCK, _ITEM, _TASK, _NAMED = 1, 2, 4, 8
+"""Bits of what a part is. A named part is a list item with a block id."""
+_LEVEL = 16
+"""What a part is has the level of a heading, greater by one, so many times."""
+_COUNTS = 2
+"""Numbers before the first column: the length of the text, and how many parts there are."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlainPiece:
-    """A piece that is not deflated."""
+    """A piece that is not compressed."""
 
     data: bytes
     head: int
@@ -44,98 +54,198 @@ class PlainPiece:
 def write_piece(facts: Facts) -> PlainPiece:
     """Return the piece of a file. Raises: OverflowError for a number that no piece can hold."""
     content, headings, items = facts.content, facts.headings, facts.list_items
+    kinds, marks = _collect_parts(facts)
+    spans = sorted(kinds)
+    ids = [item.block_id for item in items if item.block_id is not None]
     numbers = pack_numbers(
         chain(
-            (len(headings), len(items)),
-            [heading.level for heading in headings],
-            [len(heading.text) for heading in headings],
-            to_steps([heading.start for heading in headings]),
-            to_gaps([(item.start, item.end) for item in items]),
+            (_UNKNOWN if content.structure is None else content.structure.length + 1, len(spans)),
+            to_gaps(spans),
+            [kinds[span] for span in spans],
             to_turns(_NONE if item.parent is None else item.parent + 1 for item in items),
             to_turns(item.list_line + 1 for item in items),
-            [_NONE if item.status is None else ord(item.status) + 1 for item in items],
-            [len(item.block_id or "") for item in items],
+            [marks[span] for span in spans if kinds[span] & _TASK],
+            [len(heading.text) for heading in headings],
+            map(len, ids),
         )
     )
-    texts = [heading.text for heading in headings] + [item.block_id or "" for item in items]
-    lengths = _pack_length(content.structure), _pack_length(numbers)
-    parts = "".join((*lengths, content.structure, numbers, *texts))
+    texts = [heading.text for heading in headings] + ids
+    parts = "".join((_pack_length(numbers), numbers, *texts))
     head = _FIELD_END.join([*content.short_fields, parts]).encode("utf-8", "surrogatepass")
     return PlainPiece(head + content.text.encode(), len(head))
+
+
+def _collect_parts(facts: Facts) -> tuple[dict[tuple[int, int], int], dict[tuple[int, int], int]]:
+    """Return what each span of a file is, and the marks of its tasks."""
+    kinds: dict[tuple[int, int], int] = {}
+    marks: dict[tuple[int, int], int] = {}
+    if (structure := facts.content.structure) is not None:
+        kinds = dict.fromkeys(structure.blocks, _BLOCK)
+        marks = dict(structure.tasks)
+    for item in facts.list_items:
+        span = item.start, item.end
+        kinds[span] = kinds.get(span, 0) | (_ITEM if item.block_id is None else _ITEM | _NAMED)
+        if item.status is not None:
+            marks[span] = ord(item.status)
+    for span in marks:
+        kinds[span] = kinds.get(span, 0) | _TASK
+    spans_by_start = {span[0]: span for span in kinds if kinds[span] & _BLOCK}
+    for heading in facts.headings:
+        span = spans_by_start.get(heading.start, (heading.start, heading.start))
+        kinds[span] = kinds.get(span, 0) + (heading.level + 1) * _LEVEL
+    return kinds, marks
 
 
 class NoteHead:
     """The head of a piece; each part is read when it is needed."""
 
-    __slots__ = ("_parts", "_structure_end", "_texts_start", "short_fields")
-
     def __init__(self, head: bytes) -> None:
         decoded = head.decode("utf-8", "surrogatepass")
-        *self.short_fields, parts = decoded.split(_FIELD_END, len(SHORT_FIELDS))
+        *self.short_fields, self._parts = decoded.split(_FIELD_END, len(SHORT_FIELDS))
         """In the order of `SHORT_FIELDS`."""
-        structure_high, structure_low, numbers_high, numbers_low = map(ord, parts[:_LENGTHS])
-        self._parts = parts
-        self._structure_end = _LENGTHS + (structure_high << 16) + structure_low
-        self._texts_start = self._structure_end + (numbers_high << 16) + numbers_low
+        high, low = map(ord, self._parts[:_LENGTH_CHARACTERS])
+        self._texts_start = _LENGTH_CHARACTERS + (high << 16) + low
+
+    @cached_property
+    def _columns(self) -> _Columns:
+        return _Columns(unpack_numbers(self._parts[_LENGTH_CHARACTERS : self._texts_start]))
 
     @property
-    def structure(self) -> str:
-        """The packed `Structure` (core/query/document.py); empty where it is not known."""
-        return self._parts[_LENGTHS : self._structure_end]
+    def structure(self) -> array[int]:
+        """The numbers of the `Structure` of the text; none where it is not known."""
+        columns = self._columns
+        if columns.numbers[0] == _UNKNOWN:
+            return array("I")
+        return columns.to_structure()
 
     @property
     def headings(self) -> tuple[HeadingFact, ...]:
         """The headings of the file in their order."""
-        numbers = unpack_numbers(self._parts[self._structure_end : self._texts_start])
-        if not (count := numbers[0]):
-            return ()
-        ends = list(accumulate(numbers[2 + count : 2 + 2 * count], initial=self._texts_start))
-        starts = accumulate(numbers[2 + 2 * count : 2 + 3 * count])
+        columns = self._columns
         return tuple(
-            [
-                HeadingFact(numbers[2 + n], self._parts[ends[n] : ends[n + 1]], start)
-                for n, start in enumerate(starts)
-            ]
+            HeadingFact(level - 1, text, start)
+            for level, text, start in zip(
+                filter(None, columns.levels),
+                self._read_texts(0, columns.heading_lengths),
+                columns.heading_starts,
+                strict=False,
+            )
         )
 
     @property
     def list_items(self) -> tuple[ItemPlace, ...]:
         """Where the list items of the file are."""
-        numbers = unpack_numbers(self._parts[self._structure_end : self._texts_start])
-        heading_count, count = numbers[:2]
-        if not count:
-            return ()
-        first = 2 + heading_count * _HEADING_COLUMNS
-        parents, lists, marks, id_lengths = (
-            numbers[first + n * count : first + (n + 1) * count] for n in range(2, _ITEM_COLUMNS)
-        )
-        starts, ends = from_gaps(numbers[first : first + 2 * count])
-        ids_start = self._texts_start + sum(numbers[2 + heading_count : 2 + 2 * heading_count])
-        ids = list(accumulate(id_lengths, initial=ids_start))
-        return tuple(
-            ItemPlace(
-                start,
-                end,
-                None if parent == _NONE else parent - 1,
-                list_line - 1,
-                None if mark == _NONE else chr(mark - 1),
-                self._parts[id_start:id_end] or None,
-            )
-            for start, end, parent, list_line, mark, id_start, id_end in zip(
-                starts,
-                ends,
-                from_turns(parents),
-                from_turns(lists),
-                marks,
-                ids,
-                ids[1:],
-                strict=False,
-            )
-        )
+        columns = self._columns
+        ids = self._read_texts(sum(columns.heading_lengths), columns.id_lengths)
+        marks = iter(columns.marks)
+        items = []
+        parents, lists = iter(columns.parents), iter(columns.lists)
+        for start, end, kind in zip(columns.starts, columns.ends, columns.kinds, strict=True):
+            mark = next(marks) if kind & _TASK else None
+            if kind & _ITEM:
+                parent = next(parents)
+                items.append(
+                    ItemPlace(
+                        start,
+                        end,
+                        None if parent == _NONE else parent - 1,
+                        next(lists) - 1,
+                        None if mark is None else chr(mark),
+                        next(ids) if kind & _NAMED else None,
+                    )
+                )
+        return tuple(items)
+
+    def _read_texts(self, skipped: int, lengths: list[int]) -> Iterator[str]:
+        """Yield texts behind the numbers, after so many skipped characters."""
+        start = self._texts_start + skipped
+        for length in lengths:
+            yield self._parts[start : start + length]
+            start += length
 
 
-_LENGTHS = 4
-"""Characters of the lengths of structure and numbers; each takes two."""
+class _Columns:
+    """The columns of the numbers in a head."""
+
+    def __init__(self, numbers: list[int]) -> None:
+        self.numbers = numbers
+        count = numbers[1]
+        spans_end = _COUNTS + 2 * count
+        self.starts, self.ends = from_gaps(numbers[_COUNTS:spans_end])
+        self.kinds = bytes(numbers[spans_end : spans_end + count])
+        self._further = spans_end + count
+        """Where the columns of items begin."""
+
+    @cached_property
+    def levels(self) -> bytes:
+        """The levels of all parts, greater by one; 0 of what is no heading."""
+        return self.kinds.translate(_LEVELS)
+
+    @property
+    def heading_starts(self) -> Iterator[int]:
+        return compress(self.starts, self.levels)
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Where the columns after the kinds begin, and where the last one ends."""
+        items = sum(self.kinds.translate(_ITEMS))
+        sizes = [
+            items,
+            items,
+            sum(self.kinds.translate(_TASKS)),
+            len(self.levels) - self.levels.count(0),
+            sum(self.kinds.translate(_NAMES)),
+        ]
+        return list(accumulate(sizes, initial=self._further))
+
+    def _column(self, n: int) -> list[int]:
+        return self.numbers[self._bounds[n] : self._bounds[n + 1]]
+
+    @property
+    def parents(self) -> list[int]:
+        return from_turns(self._column(0))
+
+    @property
+    def lists(self) -> list[int]:
+        return from_turns(self._column(1))
+
+    @property
+    def marks(self) -> list[int]:
+        return self._column(2)
+
+    @property
+    def heading_lengths(self) -> list[int]:
+        return self._column(3)
+
+    @property
+    def id_lengths(self) -> list[int]:
+        return self._column(4)
+
+    def to_structure(self) -> array[int]:
+        """Return the numbers of a `Structure`."""
+        blocks, tasks = self.kinds.translate(_BLOCKS), self.kinds.translate(_TASKS)
+        levels = [max(level - 1, 1) for level in self.levels if level]
+        marks = self.marks
+        numbers = array("I", (self.numbers[0] - 1, sum(blocks), len(levels), len(marks)))
+        for column, chosen in ((self.starts, blocks), (self.ends, blocks)):
+            numbers.extend(compress(column, chosen))
+        numbers.extend(self.heading_starts)
+        numbers.extend(levels)
+        for column, chosen in ((self.starts, tasks), (self.ends, tasks)):
+            numbers.extend(compress(column, chosen))
+        numbers.extend(marks)
+        return numbers
+
+
+def _table(bit: int) -> bytes:
+    """Return what translates the kinds of parts to 1 where they have a bit, and else to 0."""
+    return bytes(int(bool(kind & bit)) for kind in range(256))
+
+
+_BLOCKS, _ITEMS, _TASKS, _NAMES = map(_table, (_BLOCK, _ITEM, _TASK, _NAMED))
+_LEVELS = bytes(kind // _LEVEL for kind in range(256))
+_LENGTH_CHARACTERS = 2
+"""Characters of the length of the numbers."""
 
 
 def _pack_length(text: str) -> str:

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from sys import getsizeof
 from typing import Final
 
-from obsidian_mcp.core.query.document import Structure
-
 from .database import Connection
 from .stored_note import NoteHead
 
@@ -49,8 +47,7 @@ class PlainText:
         They are unpacked once: that takes as long as to find the parts that match.
         """
         if self._structure is None:
-            packed = self.read_head().structure
-            self._structure = Structure.unpack(packed) if packed else array("I")
+            self._structure = self.read_head().structure
         return self._structure
 
 

@@ -99,11 +99,15 @@ class _BlockReader:
     def read_block(self, run: LineRun, i: int) -> int:
         """Read the block that starts on line `i` and return the line after it."""
         body, start, end = self._body, self._starts[i], self._ends[i]
-        at = md.indent(body, start, end).end()
-        if at == end:
+        if start == end:
             return i + 1
-        if at != start and body.startswith(md.CODE_INDENTS, start):
-            return self._indented_code(run, i)
+        at = start
+        if body[start] in md.BLANKS:
+            at = md.indent(body, start, end).end()
+            if at == end:
+                return i + 1
+            if body.startswith(md.CODE_INDENTS, start):
+                return self._indented_code(run, i)
         if (read := self._readers.get(body[at])) and (after := read(self, run, i, at)):
             return after
         if i + 1 < run.end and self._starts[i + 1] < self._ends[i + 1]:

@@ -13,6 +13,8 @@ from collections.abc import Callable
 INDENT = 4
 """Columns of a tab stop, and of the indent that makes code."""
 CODE_INDENTS = (" " * INDENT, "\t")
+BLANKS = (" ", "\t")
+"""Characters of an indent."""
 LIST_MARKS = frozenset("-+*0123456789")
 INTERRUPTERS = LIST_MARKS | frozenset("_#>`~<$%")
 """First characters of the lines that can end a paragraph without a blank line."""

@@ -13,6 +13,7 @@ from obsidian_mcp.core.text.text import Span
 
 from .elements import ListItem
 from .markdown import (
+    BLANKS,
     CODE_INDENTS,
     HTML_ENDS,
     INDENT,
@@ -101,6 +102,7 @@ class SourceLines:
 
     def __init__(self, body: str, line_starts: list[int]) -> None:
         self.body = body
+        self._has_carets = "^" in body
         self.starts = line_starts.copy()
         self.deepest = MAX_NESTING
         """Nesting depth at which a container is plain text."""
@@ -117,7 +119,9 @@ class SourceLines:
     def block_id(self, line: int) -> str | None:
         """Return the block id at the end of a line."""
         start, end = self.starts[line], self.ends[line]
-        match = block_id(self.body, start, end) if self.body.find("^", start, end) >= 0 else None
+        if not self._has_carets or self.body.find("^", start, end) < 0:
+            return None
+        match = block_id(self.body, start, end)
         return match[1] if match else None
 
     def math_opening(self, run: LineRun, i: int, at: int) -> str:
@@ -221,7 +225,7 @@ class SourceLines:
             start, end = starts[k], ends[k]
             if start == end:
                 break
-            at = indent(body, start, end).end()
+            at = indent(body, start, end).end() if body[start] in BLANKS else start
             if at > start and ((at - start >= INDENT and at < end) or "\t" in body[start:at]):
                 k += 1
                 continue
@@ -244,7 +248,9 @@ class SourceLines:
             if not k % UNCHECKED:
                 checkpoint()
             start, end = starts[k], ends[k]
-            at = indent(body, start, end).end()
+            at = start
+            if start < end and body[start] in BLANKS:
+                at = indent(body, start, end).end()
             width = columns(body, start, at) if at > start else 0
             after_blank, is_blank = is_blank, at == end
             if items and width >= inner:

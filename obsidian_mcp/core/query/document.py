@@ -14,14 +14,6 @@ from itertools import accumulate, chain, compress
 from typing import Literal, NamedTuple
 
 from obsidian_mcp import TYPE_CHECKING
-from obsidian_mcp.core.text.packed_numbers import (
-    from_gaps,
-    from_steps,
-    pack_numbers,
-    to_gaps,
-    to_steps,
-    unpack_numbers,
-)
 from obsidian_mcp.core.text.text import Span
 
 if TYPE_CHECKING:
@@ -70,34 +62,19 @@ class Structure:
         self._parts: dict[PartScope, Parts] = {}
 
     @property
-    def packed(self) -> str:
-        """The structure as characters, which take less: steps and gaps as `packed_numbers` has
-        them."""
-        columns = (
-            to_gaps(self._list_spans(_BLOCKS)),
-            to_steps(self._column(_HEADINGS, 0)),
-            self._column(_HEADINGS, 1),
-            to_gaps(self._list_spans(_TASKS)),
-            self._column(_TASKS, 2),
-        )
-        return pack_numbers(chain(self.numbers[:_LENGTH_AND_COUNTS], *columns))
+    def length(self) -> int:
+        """The length of the text."""
+        return self.numbers[0]
 
-    @staticmethod
-    def unpack(packed: str) -> array[int]:
-        """Return the numbers of a packed structure."""
-        numbers = unpack_numbers(packed)
-        _, blocks, headings, tasks = numbers[:_LENGTH_AND_COUNTS]
-        levels = _LENGTH_AND_COUNTS + 2 * blocks + headings
-        first_task, marks = levels + headings, levels + headings + 2 * tasks
-        unpacked = array("I", numbers[:_LENGTH_AND_COUNTS])
-        for column in from_gaps(numbers[_LENGTH_AND_COUNTS : levels - headings]):
-            unpacked.extend(column)
-        unpacked.extend(from_steps(numbers[levels - headings : levels]))
-        unpacked.extend(numbers[levels:first_task])
-        for column in from_gaps(numbers[first_task:marks]):
-            unpacked.extend(column)
-        unpacked.extend(numbers[marks:])
-        return unpacked
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """Start and end of the blocks."""
+        return self._list_spans(_BLOCKS)
+
+    @property
+    def tasks(self) -> list[tuple[tuple[int, int], int]]:
+        """Start and end of the tasks, each with its mark as a code point."""
+        return list(zip(self._list_spans(_TASKS), self._column(_TASKS, 2), strict=True))
 
     def _column(self, kind: int, n: int) -> array[int]:
         """Return column `n` of one kind of parts.

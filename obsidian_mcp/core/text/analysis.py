@@ -168,7 +168,7 @@ _SHORT_RUN = 4
 """Code points of foreign runs that are remembered: such runs are often repeated."""
 _JOINT = "\x81"
 """Separates adjacent words without a gap while the text still contains its own spaces."""
-_BESIDE_JOINT = re.compile(f" {_JOINT}|{_JOINT} ")
+_JOINT_BYTES = _JOINT.encode()
 _LETTERS_ONLY = bytes(
     byte if byte > 127 else ord(chr(byte).lower()) if chr(byte).isalnum() else 32
     for byte in range(256)
@@ -194,11 +194,11 @@ def spread(text: str) -> str:
     """
     if text.isascii():
         return _with_gaps(text.encode()).decode()
-    joined = _FOREIGN.sub(_spread, fold(text))
-    if _JOINT not in joined:
-        return _with_gaps(joined.encode()).decode()
-    joined = _BESIDE_JOINT.sub(_BOUND, joined)
-    return _with_gaps(joined.encode()).decode().replace(_JOINT, " ")
+    joined = _FOREIGN.sub(_spread, fold(text)).encode()
+    if _JOINT_BYTES not in joined:
+        return _with_gaps(joined).decode()
+    joined = joined.replace(b" " + _JOINT_BYTES, b"\v").replace(_JOINT_BYTES + b" ", b"\v")
+    return _with_gaps(joined).replace(_JOINT_BYTES, b" ").decode()
 
 
 def _with_gaps(data: bytes) -> bytes:
