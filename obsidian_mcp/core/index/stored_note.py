@@ -38,6 +38,7 @@ _BLOCK, _ITEM, _TASK, _NAMED = 1, 2, 4, 8
 """Bits of what a part is. A named part is a list item with a block id."""
 _LEVEL = 16
 """What a part is has the level of a heading, greater by one, so many times."""
+_LAST_LEVEL = 6
 _COUNTS = 2
 """Numbers before the first column: the length of the text, and how many parts there are."""
 
@@ -91,6 +92,8 @@ def _collect_parts(facts: Facts) -> tuple[dict[tuple[int, int], int], dict[tuple
         kinds[span] = kinds.get(span, 0) | _TASK
     spans_by_start = {span[0]: span for span in kinds if kinds[span] & _BLOCK}
     for heading in facts.headings:
+        if not 0 <= heading.level <= _LAST_LEVEL:
+            raise OverflowError(f"No heading has level {heading.level}")
         span = spans_by_start.get(heading.start, (heading.start, heading.start))
         kinds[span] = kinds.get(span, 0) + (heading.level + 1) * _LEVEL
     return kinds, marks
@@ -107,8 +110,8 @@ class NoteHead:
         self._texts_start = _LENGTH_CHARACTERS + (high << 16) + low
 
     @cached_property
-    def _columns(self) -> _Columns:
-        return _Columns(unpack_numbers(self._parts[_LENGTH_CHARACTERS : self._texts_start]))
+    def _columns(self) -> _PartColumns:
+        return _PartColumns(unpack_numbers(self._parts[_LENGTH_CHARACTERS : self._texts_start]))
 
     @property
     def structure(self) -> array[int]:
@@ -164,7 +167,7 @@ class NoteHead:
             start += length
 
 
-class _Columns:
+class _PartColumns:
     """The columns of the numbers in a head."""
 
     def __init__(self, numbers: list[int]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from operator import sub
 
 _LARGE = 0x10F000
@@ -23,9 +23,10 @@ def pack_numbers(numbers: Iterable[int]) -> str:
     listed = list(numbers)
     if not listed:
         return ""
-    if min(listed) < 0 or max(listed) >= _TOO_LARGE:
-        raise OverflowError(f"{min(listed)} to {max(listed)} cannot be packed")
-    if max(listed) < _LARGE:
+    least, greatest = min(listed), max(listed)
+    if least < 0 or greatest >= _TOO_LARGE:
+        raise OverflowError(f"{least} to {greatest} cannot be packed")
+    if greatest < _LARGE:
         return "".join(map(chr, listed))
     return "".join(
         chr(number) if number < _LARGE else chr(_LARGE + (number >> _LOW_BITS)) + chr(number & _LOW)
@@ -49,11 +50,8 @@ def unpack_numbers(packed: str) -> list[int]:
 
 def to_steps(numbers: Iterable[int]) -> list[int]:
     """Return the first of some numbers that do not fall, and the step from each to the next."""
-    steps, last = [], 0
-    for number in numbers:
-        steps.append(number - last)
-        last = number
-    return steps
+    listed = list(numbers)
+    return list(map(sub, listed, chain((0,), listed)))
 
 
 def from_steps(steps: Iterable[int]) -> list[int]:
