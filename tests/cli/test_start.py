@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import forked
+
 LOADED = re.compile(r"^import time:.*\| +(\S+)$", re.MULTILINE)
 OFTEN_HEAVY = {"click", "concurrent.futures", "mcp", "multiprocessing", "pathspec", "pydantic", "watchdog", "yaml"}
 HEAVY = {
@@ -28,17 +30,18 @@ CORES = {f"obsidian_mcp.core.{name}" for name in ("bases", "dataview", "expressi
 
 def loaded(folder: Path, *words: str, says: str = "fox", **environment: str) -> set[str]:
     """Every module that a command imports, after a first run that builds the index."""
-    command = [sys.executable, "-X", "importtime", "-m", "obsidian_mcp", *words]
-    for _ in range(2):
-        done = subprocess.run(
-            command,
-            cwd=folder,
-            env={**os.environ, **environment},
-            capture_output=True,
-            encoding="utf-8",
-            check=True,
-            timeout=60,
-        )
+    command = ["-m", "obsidian_mcp", *words]
+    own = {**os.environ, **environment}
+    assert forked.run([sys.executable, *command], cwd=folder, env=own).returncode == 0
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *command],
+        cwd=folder,
+        env=own,
+        capture_output=True,
+        encoding="utf-8",
+        check=True,
+        timeout=60,
+    )
     assert says in done.stdout
     return set(LOADED.findall(done.stderr))
 
