@@ -212,6 +212,9 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Probe]:
     for path, content in {**FILES, "Good.md": "a good note\n"}.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_bytes(content.encode())
+    builder = app_on(root)  # a server would build the index beside the first calls, and both would work for minutes
+    builder.vaults.get().indexer.complete()
+    builder.vaults.close()
     own = {
         "HOME": str(folder),
         "OBSIDIAN_MCP_CACHE": str(folder / "cache"),
@@ -222,7 +225,7 @@ def probe(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Probe]:
         server.initialize()
         probe = Probe(server)
         probe.ask("search", {"query": "good"}, PATIENCE)
-        assert probe.is_idle_within(SETTLED)  # the index of these notes is built
+        assert probe.is_idle_within(SETTLED)
         yield probe
 
 

@@ -311,7 +311,7 @@ def faults(ended: Soak) -> dict[str, list[str]]:
 
 IS_EXPLORING = settings().max_examples >= EXPLORED
 SECONDS = 30.0 if IS_EXPLORING else 2.0
-SEEDS = 10 if IS_EXPLORING else 2
+SEEDS = 10 if IS_EXPLORING else 1
 
 
 @needs("forks", "signals between processes")
