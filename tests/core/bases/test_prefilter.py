@@ -22,6 +22,7 @@ TEXTS = {
     for number, (status, rating) in enumerate(product(VALUES, VALUES[:6]))
 }
 TEXTS |= {"without.md": "no properties", "twice.md": "---\nstatus: 1\nStatus: text\n---\n", "picture.png": ""}
+VAULT = TextVault(TEXTS)
 CONDITIONS = [
     'status == "text"',
     "status == 1",
@@ -45,7 +46,7 @@ CONDITIONS = [
 
 def answer(filters: Any) -> dict[str, Any]:
     base = {"filters": filters, "formulas": {"double": "rating * 2"}, "views": [{"type": "table", "name": "T"}]}
-    context = Context(TextVault(TEXTS), datetime.fromisoformat("2026-01-01"))
+    context = Context(VAULT, datetime.fromisoformat("2026-01-01"))
     return view.run_view(read_base(json.dumps(base)), context, Page(1000)).data()
 
 
@@ -64,7 +65,7 @@ def test_the_rows_and_errors_are_those_of_every_file(first: str, monkeypatch: py
 
 def test_only_files_that_may_pass_are_rows() -> None:
     """BASE-78: a filter over one property, and one over a tag, narrow down; one over two properties does not."""
-    context = Context(TextVault(TEXTS), datetime.fromisoformat("2026-01-01"))
+    context = Context(VAULT, datetime.fromisoformat("2026-01-01"))
 
     def count(*conditions: str) -> int:
         filters = read_base(json.dumps({"filters": {"and": [*conditions]}, "views": []})).filters
