@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,9 +117,45 @@ def vault_copy(tmp_path: Path) -> VaultCopy:
     """Copies a fixture vault to a fresh folder."""
 
     def copy(name: str) -> Path:
-        return Path(shutil.copytree(FIXTURES / name, tmp_path / name))
+        return _copy_vault(name, tmp_path / name)
 
     return copy
+
+
+class _Kept(NamedTuple):
+    """A file or folder of a fixture vault."""
+
+    path: str
+    data: bytes | None
+    """None for a folder."""
+    times: tuple[int, int]
+
+
+@cache
+def _read_vault(name: str) -> list[_Kept]:
+    """Return what a fixture vault holds, folders before what is in them."""
+    root = FIXTURES / name
+    return [
+        _Kept(
+            path.relative_to(root).as_posix(),
+            None if path.is_dir() else path.read_bytes(),
+            (path.stat().st_atime_ns, path.stat().st_mtime_ns),
+        )
+        for path in sorted(root.rglob("*"))
+    ]
+
+
+def _copy_vault(name: str, target: Path) -> Path:
+    """Write a fixture vault to a new folder. Thousands of tests do it, so it is read once."""
+    target.mkdir()
+    for kept in _read_vault(name):
+        path = target / kept.path
+        if kept.data is None:
+            path.mkdir()
+        else:
+            path.write_bytes(kept.data)
+            os.utime(path, ns=kept.times)
+    return target
 
 
 @pytest.fixture
@@ -162,7 +198,7 @@ def _close_apps() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def shared_basic(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As `basic`, one for all tests of a file."""
-    return Path(shutil.copytree(FIXTURES / "basic", tmp_path_factory.mktemp("shared") / "basic"))
+    return _copy_vault("basic", tmp_path_factory.mktemp("shared") / "basic")
 
 
 @pytest.fixture(scope="module")

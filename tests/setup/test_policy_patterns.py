@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from obsidian_mcp.setup.policy_patterns import put_patterns
+from tests.examples import examples
 
 TEXTS = {
     "empty": "",
@@ -35,6 +36,7 @@ def without(settings: dict[str, Any], table: str | None, setting: str) -> dict[s
 @pytest.mark.parametrize("name", TEXTS)
 @pytest.mark.parametrize("table", [None, "Notes"])
 @pytest.mark.parametrize("setting", ["hidden", "read"])
+@examples(50)
 @given(
     patterns=st.one_of(
         st.none(), st.lists(st.sampled_from(["Private/", "a", "/Ü b/", '"q"', "*.secret.md"]), unique=True)

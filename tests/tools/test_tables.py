@@ -266,7 +266,7 @@ def test_a_long_table_in_another_order_is_shown_merged_and_taken_back_at_once(ap
     """TOOL-09: each of these calls took minutes"""
     note = basic / "Long.md"
     states = ["open", "late", "done"]
-    rows = "".join(f"| row {row} | {states[row * 7 % 11 % 3]} |\n" for row in range(20_000))
+    rows = "".join(f"| row {row} | {states[row * 7 % 11 % 3]} |\n" for row in range(10_000))
     table = f"# Plan\n\n| name | status |\n| --- | --- |\n{rows}"
     note.write_text(table, encoding="utf-8")
     sort = {"op": "sort", "column": "status"}

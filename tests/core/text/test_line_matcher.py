@@ -16,7 +16,7 @@ from obsidian_mcp.core.text.line_matcher import LineMatcher
 from obsidian_mcp.errors import OperationTimeout
 
 LINES = st.lists(st.sampled_from("abcdef"), max_size=30)
-ROWS = 40_000
+ROWS = 20_000
 
 
 def check_comparison(old: list[str], new: list[str]) -> int:

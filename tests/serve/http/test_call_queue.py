@@ -81,7 +81,7 @@ class Work:
             assert self.has_begun.acquire(timeout=30)
 
 
-LONG = {"name": "long", "milliseconds": 3 * LONG_SECONDS * 1000}
+LONG = {"name": "long", "milliseconds": 2 * LONG_SECONDS * 1000}
 
 
 @contextmanager
