@@ -6,6 +6,7 @@ tests of this repository catch it by themselves.
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
@@ -23,6 +24,7 @@ from pathlib import Path
 from coverage import CoverageData
 
 from .faults import Fault
+from .recorder import SECONDS_FILE, processor_seconds
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", ".hypothesis", ".bench", "node_modules", "__pycache__")
 TESTS = ("tests/core", "tests/tools", "tests/cli")
@@ -30,8 +32,10 @@ TESTS = ("tests/core", "tests/tools", "tests/cli")
 MEMORY_BYTES = 8 * 2**30
 """Address space of a run of the tests: a fault may let a loop collect things for ever."""
 PATIENCE = 3
-"""A run that computes this many times as long as all tests without a fault counts as a failure.
-Processor time is counted, so that a busy machine is not taken for a loop that does not end."""
+"""Tests that compute this many times as long as without a fault count as a failure. Processor time is counted, so that
+a busy machine is not taken for a loop that does not end."""
+START_SECONDS = 30.0
+"""Processor time that a run may take beside its tests."""
 WAITING_SECONDS = 1_800
 """A run that takes so long without computing waits for something that will not come."""
 FAILED = re.compile(r"^(?:FAILED|ERROR) (tests/\S+(?: [^-].*?)?)(?: - .*)?$", re.MULTILINE)
@@ -44,7 +48,6 @@ class Run:
     """What a run of tests came to."""
 
     failures: list[str]
-    processor_seconds: float
     problem: str
     """Why the tests did not come to their end: they computed too long, or could not be loaded."""
 
@@ -66,8 +69,10 @@ class Copy:
         self.root = folder / "repository"
         shutil.copytree(root, self.root, ignore=LEFT_OUT)
         self._data_file = folder / "lines"
+        self._seconds_file = folder / "seconds"
         self._failing: list[str] = []
-        self._limit_seconds = math.inf
+        self._seconds: dict[str, float] = {}
+        """The processor time of each file of tests without a fault, with the lines being noted."""
 
     def record(self) -> list[str]:
         """Run the tests without a fault, and note which files of tests run which lines.
@@ -79,7 +84,7 @@ class Copy:
         if run.problem:
             sys.exit(f"The tests do not run without a fault: {run.problem}")
         self._failing = [name.partition("[")[0] for name in run.failures]
-        self._limit_seconds = PATIENCE * run.processor_seconds
+        self._seconds = json.loads(self._seconds_file.read_text("utf-8"))
         self._lines = CoverageData(str(self._data_file))
         self._lines.read()
         return self._failing
@@ -144,10 +149,10 @@ class Copy:
         """Run tests by a module of Python."""
         command = [sys.executable, "-m", *module, "--quiet", "--tb=no", "-m", "not timing"]
         command += [*tests, *(f"--deselect={name}" for name in (*self._failing, *left_out))]
-        environment = {**os.environ, "PYTHONPATH": str(self.root)}
-        if self._limit_seconds < math.inf:  # a fault's compiled file could be taken for the original's
+        environment = {**os.environ, "PYTHONPATH": str(self.root), SECONDS_FILE: str(self._seconds_file)}
+        if self._seconds:  # a fault's compiled file could be taken for the original's
             environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        before = _children_seconds()
+        before = processor_seconds()
         process = subprocess.Popen(
             command,
             cwd=self.root,
@@ -158,24 +163,24 @@ class Copy:
             errors="replace",
             start_new_session=True,
         )
-        _bound(process.pid, self._limit_seconds)
+        _bound(process.pid, self._limit_seconds(tests))
         try:
             output, _ = process.communicate(timeout=WAITING_SECONDS)
         except subprocess.TimeoutExpired:
             _kill(process)
-            return Run([], 0.0, f"it took over {WAITING_SECONDS} s")
-        seconds = _children_seconds() - before
+            return Run([], f"it took over {WAITING_SECONDS} s")
+        seconds = processor_seconds() - before
         problem = ""
         if process.returncode not in (ALL_PASSED, SOME_FAILED, NO_TESTS):
             last_line = (output.strip().splitlines() or [""])[-1]
             problem = f"pytest ended with {process.returncode} after {seconds:.0f} s: {last_line}"
-        return Run(FAILED.findall(output), seconds, problem)
+        return Run(FAILED.findall(output), problem)
 
-
-def _children_seconds() -> float:
-    """Return the processor time of all processes that have ended and were waited for."""
-    times = os.times()
-    return times.children_user + times.children_system
+    def _limit_seconds(self, tests: Sequence[str]) -> float:
+        """Return the most processor time of a run of some files of tests, or of one test."""
+        if not self._seconds:
+            return math.inf
+        return START_SECONDS + PATIENCE * sum(self._seconds.get(test.partition("::")[0], 0.0) for test in tests)
 
 
 def _bound(pid: int, processor_seconds: float) -> None:
