@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from obsidian_mcp import logger
@@ -19,7 +19,7 @@ from obsidian_mcp.core.frontmatter import parser as frontmatter
 from obsidian_mcp.core.frontmatter.property_types import infer_type
 from obsidian_mcp.core.links.resolve import link_key
 from obsidian_mcp.core.note import canvas, drawing, parser
-from obsidian_mcp.core.note.elements import ListItem, TextTag
+from obsidian_mcp.core.note.elements import TextTag
 from obsidian_mcp.core.note.links import Link
 from obsidian_mcp.core.query.document import structure_of, structure_of_pages
 from obsidian_mcp.core.text import tags
@@ -175,7 +175,7 @@ def _extract_note(parsed: parser.Note) -> facts.Facts:
         tuple(
             facts.HeadingFact(found.level, found.text, found.span.start) for found in parsed.outline
         ),
-        tuple(_task(parsed, item) for item in parsed.tasks),
+        tuple(_tasks(parsed)),
         tuple(fields),
         find_item_places(parsed),
         tuple(broken),
@@ -253,18 +253,24 @@ def _property(name: str, value: Any) -> tuple[str, str, str, str]:
     return name.lower(), name, infer_type(value), to_printable(_json(value))
 
 
-def _task(parsed: parser.Note, item: ListItem) -> facts.TaskFact:
-    """Return a checkbox, with the heading above it and the days in its line."""
-    start = parsed.lines.starts[item.line]
-    end = parsed.body.find("\n", start)
-    text = parsed.body[start : end if end >= 0 else len(parsed.body)].removesuffix("\r")
-    above = bisect_left(parsed.outline, start, key=lambda heading: heading.span.start)
-    heading = parsed.outline[above - 1].text if above else None
-    multiline = end >= 0 and end < item.span.end
-    days = written_days(text)
-    return facts.TaskFact(
-        item.mark or " ", item.line, text, multiline, heading, *days, names_dependency(text)
-    )
+def _tasks(parsed: parser.Note) -> Iterator[facts.TaskFact]:
+    """Yield the checkboxes, each with the heading above it and the days in its line."""
+    body, line_starts = parsed.body, parsed.lines.starts
+    heading_starts = [heading.span.start for heading in parsed.outline]
+    for item in parsed.tasks:
+        start = line_starts[item.line]
+        end = body.find("\n", start)
+        text = body[start : end if end >= 0 else len(body)].removesuffix("\r")
+        above = bisect_left(heading_starts, start)
+        yield facts.TaskFact(
+            item.mark or " ",
+            item.line,
+            text,
+            end >= 0 and end < item.span.end,
+            parsed.outline[above - 1].text if above else None,
+            *written_days(text),
+            names_dependency(text),
+        )
 
 
 def _tag(tag: TextTag, at: str, lines: Lines) -> facts.TagFact:
@@ -276,6 +282,7 @@ def _one_line(text: str) -> str:
 
 
 _find_days = re.compile(DAY).findall
+_find_dependency = re.compile("🆔|⛔|id::|dependsOn::").search
 
 
 def written_days(line: str) -> tuple[str, str]:
@@ -286,4 +293,4 @@ def written_days(line: str) -> tuple[str, str]:
 
 def names_dependency(line: str) -> bool:
     """Return whether a task in this line can have an id or depend on one."""
-    return any(mark in line for mark in ("🆔", "⛔", "id::", "dependsOn::"))
+    return _find_dependency(line) is not None

@@ -89,7 +89,6 @@ class RowWriter:
         """Files whose old rows are deleted."""
         self._new: dict[str, list[tuple[Any, ...]]] = {table: [] for table in TABLES}
         self._pieces: dict[int, CompressedPiece] = {}
-        self._flags: dict[int, int] = {}
         self._contents: dict[int, search_document.SearchContent] = {}
 
     def put(self, compressed: CompressedRecord) -> bool:
@@ -127,7 +126,6 @@ class RowWriter:
         for table, rows in self._new.items():
             rows += [(file, n, *row) for n, row in enumerate(getattr(facts_, table))]
         self._pieces[file] = piece
-        self._flags[file] = facts_.content.odd
         self._contents[file] = facts_.content
         return True
 
@@ -157,11 +155,13 @@ class RowWriter:
         texts = Texts(Decompressor(connection, self._identity))
         old_fields = list(texts.read_indexed_fields(self._stale))
         replace_pieces(connection, self._stale, self._pieces)
-        replace_flags(connection, self._stale, self._flags)
         search_document.write(connection, old_fields, self._contents)
-        self.new_words = search_document.add_words(
-            connection, self._contents.values(), self._stored_words
-        )
+        added = search_document.add_words(connection, self._contents, self._stored_words)
+        self.new_words = added.words
+        flags = {file: content.odd for file, content in self._contents.items()}
+        for file in added.long_word_files:
+            flags[file] |= search_document.ODD_WORDS
+        replace_flags(connection, self._stale, flags)
         return bool(self._stale or self._contents)
 
 

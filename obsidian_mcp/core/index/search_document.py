@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import chain
 from typing import Any, NamedTuple
 
 from obsidian_mcp.core.query.document import Structure
@@ -48,8 +47,9 @@ class SearchContent(NamedTuple):
     tag: str = ""
     folder: str = ""
     words: AbstractSet[bytes] = frozenset()
-    """The distinct words of all these, without those that are too long."""
+    """The distinct words of all these."""
     odd: int = 0
+    """Bits; whether there are ODD_WORDS is found out when the words are stored."""
     structure: Structure | None = None
     """Of its parts; None if it is not known."""
 
@@ -111,9 +111,6 @@ def compose(
         analysis.fold(name) != name.lower() for name in (*tags, *properties) if not name.isascii()
     ):
         odd |= ODD_KEYS
-    if max(map(len, distinct), default=0) > analysis.LONGEST_WORD:
-        odd |= ODD_WORDS
-        distinct = {word for word in distinct if len(word) <= analysis.LONGEST_WORD}
     aliases_text, headings_text, tags_text = written
     return SearchContent(
         text,
@@ -197,15 +194,30 @@ def write(
     )
 
 
+class AddedWords(NamedTuple):
+    """What `add_words` has added."""
+
+    words: Collection[bytes]
+    long_word_files: AbstractSet[int]
+    """Files with a word that is too long for the vocabulary."""
+
+
 def add_words(
-    connection: Connection, contents: Iterable[SearchContent], stored: AbstractSet[bytes]
-) -> Collection[bytes]:
-    """Add the words of some contents to the vocabulary, and return those that are not in `stored`.
+    connection: Connection, contents: Mapping[int, SearchContent], stored: AbstractSet[bytes]
+) -> AddedWords:
+    """Add the words of some files to the vocabulary, but those that are too long.
 
     `stored` are words that it has already: most of a build's words, which then are neither counted
     nor looked up.
     """
-    counts = Counter(chain.from_iterable(content.words - stored for content in contents))
+    counts: Counter[bytes] = Counter()
+    long_word_files = set()
+    for file, content in contents.items():
+        words = content.words - stored
+        if max(map(len, words), default=0) > analysis.LONGEST_WORD:
+            long_word_files.add(file)
+            words = {word for word in words if len(word) <= analysis.LONGEST_WORD}
+        counts.update(words)
     added = [word for word, _ in counts.most_common()]
     connection.executemany(
         "INSERT OR IGNORE INTO words (word, plain) VALUES (?, ?)",
@@ -214,7 +226,7 @@ def add_words(
             for word in map(bytes.decode, added)
         ),
     )
-    return added
+    return AddedWords(added, long_word_files)
 
 
 def count_segments(connection: Connection) -> int:

@@ -69,8 +69,8 @@ def read_inlines(body: str, regions: Iterable[Region]) -> Inlines:
     for number, region in enumerate(regions, 1):
         if not number % UNCHECKED:
             checkpoint()
-        if _trigger.search(body, region.start, region.end):
-            scanner.scan(region)
+        if trigger := _trigger.search(body, region.start, region.end):
+            scanner.scan(region, trigger.start())
     inlines = scanner.elements
     for listed in (inlines.links, inlines.tags, inlines.footnote_refs):
         listed.sort(key=lambda element: element.span.start)
@@ -117,16 +117,19 @@ class _InlineScanner:
         self._code_runs: dict[int, list[int]] | None = None
         """Offsets of the runs of backticks of each length."""
 
-    def scan(self, region: Region) -> None:
+    def scan(self, region: Region, first_trigger: int) -> None:
         """Read the elements of a region from left to right.
 
+        Before `first_trigger`, an offset of the note, there are none.
         Only characters that can begin or end an element are looked at. Each method reads one
         element and returns where to go on, so that nothing inside of code or a link is read again.
         """
         self._enter(region)
         text = self._text
         read_to = self._first
-        for trigger in _trigger.finditer(text, self._first, self._end):
+        # the text of several parts has offsets of its own
+        begin = self._first if region.parts else first_trigger
+        for trigger in _trigger.finditer(text, begin, self._end):
             at = trigger.start()
             if at < read_to:
                 continue

@@ -194,7 +194,11 @@ def spread(text: str) -> str:
     """
     if text.isascii():
         return _with_gaps(text.encode()).decode()
-    joined = _FOREIGN.sub(_spread, fold(text)).encode()
+    # by lines: in most texts few of them have characters outside ASCII
+    lines = [
+        line if line.isascii() else _FOREIGN.sub(_spread, line) for line in fold(text).split("\n")
+    ]
+    joined = "\n".join(lines).encode()
     if _JOINT_BYTES not in joined:
         return _with_gaps(joined).decode()
     joined = joined.replace(b" " + _JOINT_BYTES, b"\v").replace(_JOINT_BYTES + b" ", b"\v")
