@@ -182,6 +182,22 @@ def test_a_hunk_of_a_note_that_the_change_moved_is_taken_back_where_it_is_now(tm
     assert (root / "New.md").read_text("utf-8") == "me: [[Old]]\n"
 
 
+def test_the_undo_of_a_new_note_names_where_a_later_move_and_a_person_have_put_it(tmp_path: Path) -> None:
+    """SAFE-06"""
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    app = app_on(root)
+    number = run(app, "create_note", name="New", content="new\n")["change"]
+    run(app, "move_note", name="New", to="Later/New")
+    (root / "By hand").mkdir()
+    (root / "Later/New.md").rename(root / "By hand/New.md")
+
+    with pytest.raises(UndoConflict, match=r"moved since, to 'By hand/New\.md'"):
+        run(app, "undo", change=number)
+    (root / "By hand/New.md").unlink()
+    assert run(app, "undo", change=number)["change"] == number + 2, "it is gone, wherever it was"
+
+
 def test_a_folder_that_a_change_made_goes_with_the_last_of_its_files(tmp_path: Path) -> None:
     root = tmp_path / "vault"
     (root / ".obsidian").mkdir(parents=True)

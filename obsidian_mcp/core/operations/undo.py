@@ -91,6 +91,7 @@ def plan(
     The steps are taken back from the last one on, because a later one may have moved what an
     earlier one wrote. Steps are left with `wins` "current" alone. Raises: UndoConflict.
     """
+    _look_for_missing(vault, part)
     chosen = set(part.steps)
     untouched: list[Step] = []
     free: set[str] = set()
@@ -263,6 +264,16 @@ def _merge(step: Step, disk: str, restored: bytes | None, now: bytes) -> bytes:
     if merged is None:
         raise _conflict(disk, step, now, unmerged=True)
     return Text(merged, Text.decode(now).bom).encode()
+
+
+def _look_for_missing(vault: Vault, part: ChangePart) -> None:
+    """Look at the whole folder once where a file that the change has made is not at its place.
+
+    Somebody may have moved it, and the report of that, on a busy machine, be on its way (WATCH-10).
+    """
+    created = (step.disk for step in part.steps if step.kind == "create")
+    if not all(map(vault.files.exists, created)):
+        vault.look_everywhere()
 
 
 def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
