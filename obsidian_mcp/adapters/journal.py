@@ -209,8 +209,9 @@ class SqliteJournal:
         ]
 
     def latest(self) -> int:
-        if self._connection is None and not os.path.exists(self._file):  # noqa: PTH110  False for any error
-            return 0  # a vault that is only read gets no journal
+        # A vault that is only read gets no journal. `os.path.exists` is False for any error.
+        if self._connection is None and not os.path.exists(self._file):  # noqa: PTH110
+            return 0
         with self._database() as database:
             return database.execute("SELECT max(number) FROM change").fetchone()[0] or 0
 
