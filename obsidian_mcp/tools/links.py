@@ -98,7 +98,7 @@ def get_links(
 ) -> Links | UnlinkedMentions | GraphAnswer:
     """Outgoing links and embeds of a note with the file each leads to (no path: unresolved), and
     its backlinks with lines; or unlinked mentions."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     if not name.strip():
         if unlinked:
             raise InvalidArguments("`unlinked` needs `name`: the note.", argument="name")
@@ -314,7 +314,7 @@ def graph(
 ) -> GraphAnswer:
     """Find orphan notes (nothing links to them), dead ends (no links), unresolved (broken) links,
     neighbours of a note, or the shortest path."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     for argument, argument_value in (("name", name), ("to", to)):
         needed = question == "path" or (question == "neighbours" and argument == "name")
         may = needed or (question == "unresolved" and argument == "name")

@@ -84,7 +84,7 @@ def get_properties(
 ) -> Properties:
     """Read a note's properties (frontmatter). Without a note: the vault's, with types and counts,
     or one's values."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     if not name:
         details = details or current_call.get().wants_all
         if property and not details:

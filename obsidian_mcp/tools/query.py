@@ -57,7 +57,7 @@ def query(
 ) -> dict[str, Any]:
     """Run a Bases, Dataview or Tasks query. language=table: a base over a Markdown
     table in the note `this`."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     note = opened.find(this) if this.strip() else None
     page = Page(limit, offset)
     now = opened.calendar.now()

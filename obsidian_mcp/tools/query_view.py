@@ -58,7 +58,7 @@ def show_query(
     vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a query's result for the user; tasks can be ticked."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     if not query.strip() and language != "tasks":
         raise InvalidArguments("Give `query`.", argument="query")
     rows_of_page = SORTED_ROWS if current_call.get().wants_all else PAGE_ROWS

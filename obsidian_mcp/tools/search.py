@@ -80,7 +80,7 @@ def search(
     vault: VaultNames = "",
 ) -> Hits | Grouped:
     """Find notes and files that mention something, in Obsidian's search syntax, best first."""
-    opened = app.vaults.get(vault, listed=bool(folder or name))
+    opened = app.vaults.get(vault, listed=False)
     query = query or ""
     if name and (folder or group or sort):
         raise InvalidArguments(

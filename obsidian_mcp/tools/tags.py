@@ -53,7 +53,7 @@ def tags(
     vault: VaultNames = "",
 ) -> Tags:
     """List tags with counts, or the notes and cards that have a tag."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     if tag:
         occurrences = opened.graph.files_with_tag(tag)
         page, following = page_of(occurrences.value, offset, limit, attrgetter("path"))

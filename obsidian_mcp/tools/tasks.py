@@ -58,7 +58,7 @@ def list_tasks(
     """List tasks (todos, checkboxes), most urgent first."""
     from obsidian_mcp.core.tasks.listing import ListRequest
 
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     below = opened.folders.find_folder(folder)
     wants_closed = any(day.strip().lower() not in ("", "none") for day in (done, cancelled))
     request = ListRequest(

@@ -39,7 +39,7 @@ def show_graph(
     vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a graph of the links around a note for the user."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     entry = opened.find(note)
     node_limit = MOST_NODES
     while True:
@@ -81,7 +81,7 @@ def show_note(
     vault: VaultName = "",
 ) -> dict[str, Any]:
     """Opens a note, formatted, for the user."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     entry, note = _note(opened, path)
     hidden_text_warnings(note.body, entry.path, app.hidden_text_reads.add)
     start = text_start(note.body)
@@ -110,7 +110,7 @@ def show_note(
 @tool(title="Page of a note", among=VIEW_TOOLS)
 def note_page(app: App, path: Name, offset: Offset = 0, vault: VaultName = "") -> dict[str, Any]:
     """The text of a note from a character on, with where its links lead."""
-    opened = app.vaults.get(vault)
+    opened = app.vaults.get(vault, listed=False)
     entry, note = _note(opened, path)
     body = note.body
     start = text_start(body) + offset

@@ -141,15 +141,20 @@ def _narrow_by_value(passing: PassingFiles, node: Node, key: str, context: Conte
     of_none = outcome(None)
     if of_none is None:
         return False
-    matching, failing, without = set[str](), set[str](), set[str]()
-    for value, paths in context.vault.files_by_value(key):
+    matching, failing, without = list[str](), list[str](), list[str]()
+    for text, value in context.vault.values(key):
         result = None if _has_link(value) else outcome(value)
-        (failing if result is None else matching if result else without).update(paths)
+        (failing if result is None else matching if result else without).append(text)
         context.budget.end_row(kept=False)
+
+    def files_with(texts: Collection[str]) -> set[str]:
+        return {*context.vault.files_with_values(key, texts, passing.paths)}
+
+    may_fail = files_with(failing)
     if of_none:
-        passing.drop(without - matching - failing, failing)
+        passing.drop(files_with(without) - files_with(matching) - may_fail, may_fail)
     else:
-        passing.keep(matching, failing)
+        passing.keep(files_with(matching), may_fail)
     return True
 
 

@@ -91,6 +91,10 @@ class QueryAnswer:
     lines: list[int] | None = None
     """For each row of a table's page its line in the note."""
 
+    def __bool__(self) -> bool:
+        """Whether anything was found."""
+        return self.total > 0
+
     def data(self) -> dict[str, Any]:
         """Return the answer as JSON; keys without content are left out."""
         data = {

@@ -60,10 +60,16 @@ class VaultView(Protocol):
         Values are as the YAML has them, numbers as floats; nobody changes one.
         """
 
-    def files_by_value(self, name: str) -> Iterable[tuple[Value, Collection[str]]]:
-        """Return every different value of a property as in `column`, and the notes that have it.
+    def values(self, name: str) -> Iterable[tuple[str, Value]]:
+        """Return every different value of a property as in `column`, each with a text by which
+        `files_with_values` knows it."""
 
-        A note may be with several: those of names that differ in case.
+    def files_with_values(
+        self, name: str, texts: Collection[str], among: Collection[str] | None = None
+    ) -> Collection[str]:
+        """Return the notes that have one of some `values`, all or those `among` some.
+
+        A note may have several: those of names that differ in case.
         """
 
     def tagged_files(self, tags: Sequence[str]) -> Collection[str]:

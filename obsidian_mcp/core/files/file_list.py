@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain
 from typing import Protocol
 
@@ -59,7 +59,8 @@ class FileList:
         """Grows whenever a file appears or disappears; caches of derived data compare it."""
         self.revision = 0
         """Grows with every change of a file, of its size or time too."""
-        self.replace(files)
+        if files:
+            self.replace(files)
 
     def __len__(self) -> int:
         return len(self._by_path)
@@ -250,6 +251,15 @@ class FileList:
         return tuple(
             sorted({path for name in filenames for path in by_name.get(name_key(name), ())})
         )
+
+    def prefetch(self, paths: Collection[str]) -> None:
+        """Do nothing: all files are here. A list that reads them one by one reads these at once."""
+
+    def check_missing(self, name: str) -> None:
+        """Do nothing: all files are listed here, so one that is not found is not there.
+
+        A list that lacks files raises, because nobody may say that there is no such file.
+        """
 
     def path_at(self, path: str) -> VaultPath | None:
         """Return the file at a path: of this very spelling, else of its normal form, else the

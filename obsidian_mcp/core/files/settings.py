@@ -147,7 +147,7 @@ class IgnoreFilters:
     def __bool__(self) -> bool:
         return bool(self._prefixes or self._patterns)
 
-    def match(self, path: str) -> bool:
+    def __call__(self, path: str) -> bool:
         """Return whether the file at this path is hidden."""
         if path.startswith(self._prefixes):
             return True

@@ -7,7 +7,7 @@ Links are resolved when they are asked for, because the answer depends on which 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
 from operator import itemgetter
 
@@ -29,7 +29,7 @@ from .indexed_vault import Moment
 from .link_graph import LinkGraph, missing_name, target_of
 from .long_files import may_hold
 from .metadata import Metadata
-from .questions import T, ask_indexer, ask_whole_index
+from .questions import T, ask_built_index, ask_indexer, ask_whole_index
 
 if TYPE_CHECKING:
     from .note_parts import NoteParts
@@ -52,14 +52,35 @@ class Graph(Metadata):
     # -- one file
     def outgoing_links(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
+        early_answer = self._indexer.early.ask(
+            lambda rows, files: self.seeing(files).read_outgoing(rows, path)
+        )
+        if early_answer is not None:
+            return Answer(early_answer.value[0], early_answer.freshness, early_answer.cut)
         facts = self.facts(path)
         links = facts.value.links if facts.value is not None else ()
-        references = tuple(
-            results.Reference(path, self._target(path, link), link) for link in links
-        )
-        return Answer(references, facts.freshness, facts.cut)
+        return Answer(self._resolve_links(path, links), facts.freshness, facts.cut)
 
-    @ask_whole_index
+    def read_outgoing(self, rows: Rows, path: VaultPath) -> Sequence[tuple[results.Reference, ...]]:
+        """Return the links of a file, as the only item; none of a file without rows."""
+        if path not in self._catalog or rows.file_paths.find_number(path) is None:
+            return ()
+        return (self._resolve_links(path, rows.links_from(path)),)
+
+    def _resolve_links(
+        self, path: VaultPath, links: Iterable[LinkFact]
+    ) -> tuple[results.Reference, ...]:
+        return tuple(results.Reference(path, self._target(path, link), link) for link in links)
+
+    @ask_indexer
+    def resolve_from_root(self, rows: Rows, linkpaths: Sequence[str]) -> tuple[VaultPath, ...]:  # noqa: ARG002  a question
+        """Return the files that links in a note at the root lead to, without what leads nowhere."""
+        targets = (
+            target_of(self._catalog, VaultPath(""), path, is_card=False) for path in linkpaths
+        )
+        return tuple(target for target in targets if target is not None)
+
+    @ask_built_index
     def backlinks(self, rows: Rows, path: VaultPath) -> tuple[results.Reference, ...]:
         """Return every link that leads to a file, its own included, by source and order in it."""
         links = [
@@ -129,8 +150,14 @@ class Graph(Metadata):
             return False
 
     def contexts(self, references: Iterable[results.Reference]) -> Iterator[str]:
-        """Yield the line around every link; see `results.link_lines`."""
-        return results.link_lines(references, self._catalog, self._indexer.pending.read)
+        """Return the line around every link; see `results.link_lines`."""
+        listed = [*references]
+        early_answer = self._indexer.early.ask(
+            lambda _, files: [*results.link_lines(listed, files.catalog, self._indexer.pending.read)]
+        )
+        if early_answer is not None:
+            return iter(early_answer.value)
+        return results.link_lines(listed, self._catalog, self._indexer.pending.read)
 
     # -- the whole vault
     @ask_whole_index
@@ -306,34 +333,39 @@ class Graph(Metadata):
         The query may be run again. Raises: OperationTimeout, after QUERY_SECONDS in a call without
         a limit.
         """
-        hides = self._hides()
+        early_answer = self._indexer.early.ask(
+            lambda rows, files: self.seeing(files).run_query(query, rows)
+        )
+        if early_answer is not None:
+            return early_answer
         is_whole = not self._indexer.freshen().pending
-
-        def run_query(rows: Rows) -> T:
-            def links() -> LinkGraph:
-                if not is_whole:
-                    raise _NeedsAll
-                return self._link_graph(rows)
-
-            def paths() -> Mapping[int, VaultPath]:  # read where a query needs them
-                return self._files.numbered_files(rows).paths
-
-            with limit_call(QUERY_SECONDS):
-                return query(
-                    Moment(
-                        rows, self._catalog, hides, paths, links, self._indexer.pending.unindexed
-                    )
-                )
-
         try:
-            return Answer(
-                self._indexer.query(run_query),
-                self._indexer.pending.freshness,
-                self._indexer.pending.cut,
+            value = self._indexer.query(
+                lambda rows: self.run_query(query, rows, has_all_links=is_whole)
             )
+            return Answer(value, self._indexer.pending.freshness, self._indexer.pending.cut)
         except _NeedsAll:  # what no file links to is not known before all are read
-            is_whole = True
-            return self._indexer.ask(run_query, of_all=True)
+            return self._indexer.ask(lambda rows: self.run_query(query, rows), of_all=True)
+
+    def run_query(
+        self, query: Callable[[Moment], T], rows: Rows, *, has_all_links: bool = True
+    ) -> T:
+        """Return what a query gives for these rows.
+
+        Raises: _NeedsAll where it asks for links and not all are stored, OperationTimeout.
+        """
+
+        def links() -> LinkGraph:
+            if not has_all_links:
+                raise _NeedsAll
+            return self._link_graph(rows)
+
+        def paths() -> Mapping[int, VaultPath]:  # read where a query needs them
+            return self._files.numbered_files(rows).paths
+
+        unindexed = self._indexer.pending.unindexed
+        with limit_call(QUERY_SECONDS):
+            return query(Moment(rows, self._catalog, self._hides(), paths, links, unindexed))
 
     @ask_whole_index
     def evaluate_texts(

@@ -58,22 +58,25 @@ class IndexedNotes(IndexedVault):
         self._reads_whole_fields = len(paths) > SCOPE and is_most
 
     def page_paths(self, folder: str = "") -> Sequence[str]:
-        paths: Iterable[str] = self._catalog.entries_by_path()
-        if folder:
-            below = f"{folder}/"
-            paths = [path for path in paths if path.startswith(below)]
+        paths: Iterable[str]
+        if folder:  # not of all files of a large vault
+            below = self._rows.file_paths.read_below(folder)
+            self._catalog.prefetch(below)
+            paths = [path for path in below if path in self._catalog]
+        else:
+            paths = self._catalog.entries_by_path()
         return sorted(path for path in paths if is_page(path) and path not in self._unindexed)
 
     def tagged_paths(self, tag: str, property_has: Callable[[Value], bool]) -> Sequence[str]:
         sets, numbers = self._rows.file_sets, set[int]()
         numbers |= sets.find_tagged(tags.key(tag), in_text=True)
         for key in TAG_KEYS:
-            for value, files in sets.group_by_value("properties", key):
-                if property_has(value):
-                    numbers.update(files)
-        paths = self.paths
-        tagged = {paths[number] for number in numbers if number in paths}
-        return sorted(path for path in tagged if is_page(path) and path not in self._unindexed)
+            numbers |= sets.find_by_value("properties", key, property_has)
+        return sorted(
+            path
+            for path in self._read_paths(numbers)
+            if is_page(path) and path not in self._unindexed
+        )
 
     def field_keys(self) -> Collection[str]:
         return self._field_keys()

@@ -12,12 +12,13 @@ from obsidian_mcp.core.expressions.values import File, Value, from_json
 from obsidian_mcp.core.expressions.vault_view import LinkPlace, WrittenLink
 from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.index.checked_files import select_paths
 from obsidian_mcp.core.index.facts import LinkKind
 from obsidian_mcp.core.index.rows import Rows
-from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.tags import key as tag_key
+from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .link_graph import LinkGraph
+from .link_graph import LinkGraph, target_of
 from .read_ahead import FileOrder, IndexColumn
 
 WHOLE_PART = 4
@@ -40,7 +41,7 @@ class Moment(NamedTuple):
     catalog: Catalog
     hides: Callable[[str], bool]
     """Which files the user excludes."""
-    paths: Callable[[], Mapping[int, str]]
+    paths: Callable[[], Mapping[int, VaultPath]]
     """The files that have rows, by their numbers."""
     link_graph: Callable[[], LinkGraph]
     unindexed: Collection[str]
@@ -98,6 +99,7 @@ class IndexedVault:
         if among is None:
             entries = sorted(self._catalog.entries_by_path().values())
         else:
+            self._catalog.prefetch(among)
             entries = [entry for path in sorted(among) if (entry := self._catalog.get(path))]
             self._is_narrow = len(entries) * WHOLE_PART < len(self._catalog)
         visible_files = [
@@ -120,7 +122,7 @@ class IndexedVault:
         return 0 if entry is None else self._created_ns(entry)
 
     def resolve(self, linkpath: str, source: str) -> str | None:
-        return resolve(self._catalog, source, linkpath)
+        return target_of(self._catalog, VaultPath(source), linkpath, is_card=False)
 
     def column(self, name: str) -> Mapping[str, Value]:
         """Of two names in one note that differ in case, the first counts."""
@@ -143,15 +145,28 @@ class IndexedVault:
             )
         )
 
-    def files_by_value(self, name: str) -> Iterator[tuple[Value, Collection[str]]]:
-        paths = self.paths
-        for value, numbers in self._rows.file_sets.group_by_value("properties", name):
-            yield from_json(value), [paths[number] for number in numbers if number in paths]
+    def values(self, name: str) -> Iterator[tuple[str, Value]]:
+        for text, value in self._rows.file_sets.read_values("properties", name):
+            yield text, from_json(value)
+
+    def files_with_values(
+        self, name: str, texts: Collection[str], among: Collection[str] | None = None
+    ) -> Collection[str]:
+        numbers = self._rows.file_sets.with_values("properties", name, texts)
+        if among is not None and self._numbers.keys() >= set(among):
+            numbers &= {self._numbers[path] for path in among}
+        return self._read_paths(numbers)
 
     def tagged_files(self, tags: Sequence[str]) -> Collection[str]:
         keys = {tag_key(tag) for tag in tags}
         numbers = {number for tag in keys for number in self._rows.file_sets.find_tagged(tag)}
-        return [self.paths[number] for number in numbers if number in self.paths]
+        return self._read_paths(numbers)
+
+    def _read_paths(self, numbers: Collection[int]) -> Collection[str]:
+        """Return the paths of the files that are in the vault, and remember their numbers."""
+        numbered = select_paths(self.paths, numbers)
+        self._numbers.update(numbered)
+        return numbered.keys()
 
     def properties(self, path: str) -> Mapping[str, Value]:
         return dict(self._properties.cells(path, self.order))
@@ -176,7 +191,7 @@ class IndexedVault:
         return decoded[text]
 
     @cached_property
-    def paths(self) -> Mapping[int, str]:
+    def paths(self) -> Mapping[int, VaultPath]:
         """The files that are in the vault, by the numbers of their rows."""
         return self._paths_in_vault()
 

@@ -179,4 +179,7 @@ def target_of(
     catalog: Catalog, source: VaultPath, linkpath: str, *, is_card: bool
 ) -> VaultPath | None:
     """Return the file that a link leads to, None when there is none."""
-    return catalog.path_at(linkpath) if is_card else resolve(catalog, source, linkpath)
+    target = catalog.path_at(linkpath) if is_card else resolve(catalog, source, linkpath)
+    if target is None:
+        catalog.check_missing(linkpath)
+    return target

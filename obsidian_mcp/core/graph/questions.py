@@ -6,11 +6,14 @@ left out here and nowhere else.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from obsidian_mcp.core.files.catalog import Catalog
 from obsidian_mcp.core.files.file_entry import FileEntry
+from obsidian_mcp.core.index.checked_files import CheckedFiles
 from obsidian_mcp.core.index.facts import Facts
 from obsidian_mcp.core.index.freshness import CURRENT, Answer
 from obsidian_mcp.core.index.indexer import Indexer
@@ -26,12 +29,21 @@ Q = TypeVar("Q", bound="Questions")
 
 
 def ask_indexer(
-    question: Callable[Concatenate[Q, Rows, P], T], *, of_all: bool = False
+    question: Callable[Concatenate[Q, Rows, P], T], *, of_all: bool = False, is_early: bool = True
 ) -> Callable[Concatenate[Q, P], Answer[T]]:
-    """Make a question to the rows a method that answers it; see `Indexer.ask`."""
+    """Make a question to the rows a method that answers it; see `Indexer.ask`.
+
+    With `is_early` it is answered before the folder was looked at, too (INDEX-64).
+    """
 
     @wraps(question)
     def ask(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
+        if is_early:
+            early_answer = self._indexer.early.ask(
+                lambda rows, files: question(self.seeing(files), rows, *args, **kwargs)
+            )
+            if early_answer is not None:
+                return early_answer
         return self._indexer.ask(lambda rows: question(self, rows, *args, **kwargs), of_all=of_all)
 
     return ask
@@ -44,6 +56,13 @@ def ask_whole_index(
 
     It waits until all are (INDEX-47).
     """
+    return ask_indexer(question, of_all=True, is_early=False)
+
+
+def ask_built_index(
+    question: Callable[Concatenate[Q, Rows, P], T],
+) -> Callable[Concatenate[Q, P], Answer[T]]:
+    """As `ask_whole_index`, for a question that an index which was whole once may answer early."""
     return ask_indexer(question, of_all=True)
 
 
@@ -64,13 +83,20 @@ class Questions:
         """`inline_fields` says whether the inline fields of Dataview are properties; `read` reads a
         file whole, as the indexer does not."""
         self._indexer = indexer
-        self._files = files
-        self._catalog = files.catalog
+        self._files: FileNumbers | CheckedFiles = files
+        self._catalog: Catalog = files.catalog
         self._hides = hides
         self._inline_fields = inline_fields
         self._read = read or indexer.pending.read
         self._kept = KeptAnswers()
         indexer.resting.add(lambda _: self._kept.forget())
+
+    def seeing(self, files: CheckedFiles) -> Self:
+        """Return the same questions about other files."""
+        other = copy.copy(self)
+        other._files, other._catalog = files, files.catalog  # noqa: SLF001  of the copy
+        other._kept = KeptAnswers()  # noqa: SLF001
+        return other
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything that is known of one file; None for no note or canvas.
@@ -99,6 +125,8 @@ class Questions:
         self, located: Iterable[tuple[VaultPath, T]]
     ) -> Iterator[tuple[VaultPath, T]]:
         """Leave out what is stored of files that are gone."""
+        if isinstance(located, list):
+            self._catalog.prefetch({path for path, _ in located})
         return ((path, fact) for path, fact in located if path in self._catalog)
 
     def _keep_visible(
@@ -113,15 +141,13 @@ class Questions:
 
         They are gone or hidden, or with `notes_only` no notes.
         """
-        hidden, files = self._hides(), self._files.numbered_files(rows)
-        return {
-            *files.gone,
-            *(
-                number
-                for number, path in files.paths.items()
-                if hidden(path) or (notes_only and not is_note(path))
-            ),
-        }
+        hidden, gone = self._hides(), self._files.numbered_files(rows).gone
+        odd = rows.file_paths.read_odd() if notes_only else {}
+        invisible = {*gone, *(number for number, path in odd.items() if not is_note(path))}
+        if bool(hidden):  # else nothing is, and no path needs to be read
+            paths = rows.file_paths.read_all()
+            invisible.update(number for number, path in paths if hidden(path))
+        return invisible
 
     def _state(self, rows: Rows) -> object:
         """Return what an answer from these rows depends on: a value that equals it while nothing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 IN_LIST = "IN (SELECT value FROM json_each(?))"
@@ -27,3 +28,13 @@ def to_path(text: str) -> VaultPath:
     if text.startswith("/"):
         return VaultPath(bytes.fromhex(text[1:]).decode("utf-8", "surrogatepass"))
     return VaultPath(text)
+
+
+def disk_column(entry: FileEntry) -> bytes | None:
+    """Return how the disk spells a file, None when that is its path."""
+    return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")
+
+
+def to_spelling(path: VaultPath, disk: bytes | None) -> str:
+    """Return how the disk spells a file whose `disk_column` this is."""
+    return path if disk is None else disk.decode("utf-8", "surrogateescape")

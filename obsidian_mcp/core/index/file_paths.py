@@ -15,8 +15,9 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.text import to_printable
 from obsidian_mcp.core.text.vault_path import VaultPath
 
-from .columns import IN_LIST, to_path, to_stored_path
+from .columns import IN_LIST, to_path, to_spelling, to_stored_path
 from .database import Connection
+from .facts import BODY_LIMIT
 from .link_rows import IS_ODD
 
 T = TypeVar("T")
@@ -36,6 +37,11 @@ class FilePaths:
         """Return the path of a file; None where no file has this number."""
         sql = "SELECT path FROM files WHERE id = ?"
         row = self.connection.execute(sql, (number,)).fetchone()
+        return None if row is None else to_path(row[0])
+
+    def read_first(self) -> VaultPath | None:
+        """Return any file; None where none has rows."""
+        row = self.connection.execute("SELECT path FROM files LIMIT 1").fetchone()
         return None if row is None else to_path(row[0])
 
     def find_number(self, path: str) -> int | None:
@@ -63,8 +69,7 @@ class FilePaths:
         entries: dict[VaultPath, FileEntry] = {}
         for stored_path, disk, size, mtime_ns in self.connection.execute(sql, (names,)):
             path = to_path(stored_path)
-            spelling = path if disk is None else disk.decode("utf-8", "surrogateescape")
-            entries[path] = FileEntry(path, spelling, size, mtime_ns)
+            entries[path] = FileEntry(path, to_spelling(path, disk), size, mtime_ns)
         return entries
 
     def find_named(self, keys: Collection[str]) -> list[VaultPath]:
@@ -83,6 +88,11 @@ class FilePaths:
         # As one text: most of the time would go into making a row of each number.
         (numbers,) = self.connection.execute("SELECT group_concat(id) FROM files").fetchone()
         return frozenset(json.loads(f"[{numbers}]")) if numbers else frozenset()
+
+    def find_long(self) -> list[VaultPath]:
+        """Return the files of which only the beginning is indexed (INDEX-26), by path."""
+        sql = f"SELECT path FROM files WHERE size > {BODY_LIMIT} ORDER BY path"
+        return [to_path(path) for (path,) in self.connection.execute(sql)]
 
     def join_paths(self) -> tuple[list[int], str]:
         """Return the numbers of all files, and their paths as they are stored, one a line."""
@@ -104,6 +114,14 @@ class FilePaths:
         sql = "SELECT id, path FROM files WHERE path LIKE ? ESCAPE '\\' OR path LIKE '/%'"
         rows = self.connection.execute(sql, (f"{escaped}/%",))
         return ((number, to_path(path)) for number, path in rows)
+
+    def read_below(self, folder: str) -> list[VaultPath]:
+        """Return the files below a folder that is spelled exactly so."""
+        below = f"{folder}/"
+        sql = "SELECT path FROM files WHERE path > ? AND path < ? OR path > '/' AND path < '0'"
+        rows = self.connection.execute(sql, (to_printable(below), to_printable(f"{folder}0")))
+        paths = (to_path(path) for (path,) in rows)
+        return [path for path in paths if path.startswith(below)]
 
     def read_odd(self) -> dict[int, VaultPath]:
         """Return the files that are no note with the extension `.md`, or that have two keys."""

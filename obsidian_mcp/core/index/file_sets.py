@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -66,11 +66,29 @@ class FileSets(NamedTuple):
         for value, files in self.connection.execute(sql, (key,)):
             yield json.loads(value), json.loads(f"[{files}]")
 
-    def read_values(self, key: str) -> list[Any]:
-        """Return the different values of a property, perhaps some that no file has any more."""
-        source = INTERNED["properties"].names
+    def read_values(self, table: str, key: str) -> list[tuple[str, Any]]:
+        """Return the different values of a property, each with the text that is stored of it.
+
+        Some may be of no file any more.
+        """
+        source = INTERNED[table].names if table in INTERNED else table
         sql = f"SELECT DISTINCT value FROM {source} WHERE key = ?"
-        return [json.loads(value) for (value,) in self.connection.execute(sql, (key,))]
+        return [(text, json.loads(text)) for (text,) in self.connection.execute(sql, (key,))]
+
+    def with_values(self, table: str, key: str, texts: Collection[str]) -> set[int]:
+        """Return the files with one of some values of a property, as `read_values` has them."""
+        if not texts:
+            return set()
+        source = f"{table} WHERE key = ? AND value {IN_LIST}"
+        return self._files(source, key, json.dumps([*texts]))
+
+    def find_by_value(self, table: str, key: str, accepts: Callable[[Any], bool]) -> set[int]:
+        """Return the files with a value of a property that is accepted.
+
+        Each different value is asked about once, and only the files of accepted ones are read.
+        """
+        texts = [text for text, value in self.read_values(table, key) if accepts(value)]
+        return self.with_values(table, key, texts)
 
     def group_by_tag(self) -> Iterator[tuple[str, list[int]]]:
         """Yield every different tag as it is written, and the file of each of its occurrences."""

@@ -52,10 +52,14 @@ class Freshness(NamedTuple):
     """Files whose rows are missing or older than the file."""
     building: Progress | None = None
     """How far the first build is, while the rows of files are missing."""
+    looking: str = ""
+    """What is to be said while the folder is still being looked at (INDEX-64)."""
 
     @property
     def notice(self) -> str | None:
         """A sentence for the answer; None where the rows are current."""
+        if self.looking:
+            return self.looking
         if not self.pending:
             return None
         if self.building is not None:
@@ -72,6 +76,17 @@ class Freshness(NamedTuple):
 
 
 CURRENT = Freshness()
+_STILL_LOOKING = (
+    "The folder is still being looked at: what other programs changed since the last session may "
+)
+LOOKING_NOTICE = (
+    f"{_STILL_LOOKING}be missing. The notes listed here are as they are now; ask again in a moment "
+    "for all."
+)
+LOOKING = Freshness(looking=LOOKING_NOTICE)
+LOOKING_AT_MANY = Freshness(
+    looking=f"{_STILL_LOOKING}be missing, or shown as it was then; ask again in a moment."
+)
 
 
 MOST_NAMED = 5

@@ -21,13 +21,14 @@ from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable, is_pdf
 from obsidian_mcp.errors import AppError, OperationTimeout
 
 from . import facts, search_document
-from .columns import IN_LIST, to_path, to_stored_path
+from .columns import IN_LIST, disk_column, to_path, to_stored_path
 from .compression import Compressor, add_dictionary, choose_dictionary
 from .database import PATIENCE, UNSTORABLE, Busy, Database, Replaced
 from .facts import PARSE_SECONDS, Facts
 from .interned import INTERNED, drop_unused_names
+from .listed_files import ListedFiles
 from .piece_rows import read_last_file
-from .row_writer import CompressedRecord, Record, RowWriter, Stat, disk_column, is_there
+from .row_writer import CompressedRecord, Record, RowWriter, Stat, is_there
 from .rows import TABLES
 from .space import measure_space
 from .stored_note import PlainPiece, write_piece
@@ -47,6 +48,8 @@ class Outdated(NamedTuple):
     """Those of the changed files that have no rows."""
     pdfs: tuple[FileEntry, ...] = ()
     """PDFs that have no rows; rows of their earlier contents are among those that are gone."""
+    others: tuple[FileEntry, ...] = ()
+    """Files of which no rows are made from text, such as images, and PDFs without rows."""
 
 
 class IndexStatus(NamedTuple):
@@ -116,7 +119,18 @@ class Index:
         gone = [
             path for path in map(to_path, unmatched) if path not in differing or path in pdf_paths
         ]
-        return Outdated(tuple(changed), tuple(sorted(gone)), new, tuple(pdfs))
+        others = tuple(entry for path, entry in differing.items() if not is_indexable(path))
+        return Outdated(tuple(changed), tuple(sorted(gone)), new, tuple(pdfs), others)
+
+    def store_listing(self, others: Sequence[FileEntry], patience: float) -> None:
+        """Store the names of the files without rows, where others are stored (INDEX-65)."""
+        with self.database.read_transaction() as connection:
+            listed = ListedFiles(connection)
+            by_path = {entry.path: entry for entry in others}
+            if listed.is_whole() and not listed.differs_from(by_path):
+                return
+        with self.database.write_transaction(patience) as connection:
+            ListedFiles(connection).replace(others)
 
     def find_stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""

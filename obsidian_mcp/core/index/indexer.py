@@ -13,6 +13,7 @@ from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
 from .database import PATIENCE, Busy, Replaced
+from .early_answers import EarlyAnswers
 from .file_paths import FilePaths
 from .freshness import Answer, Freshness, end_of_wait
 from .pending_files import (
@@ -20,6 +21,7 @@ from .pending_files import (
     BATCH_FILES,
     FIRST_FILES,
     FRESH_FILES,
+    WRITE_WAIT_SECONDS,
     Awaited,
     PendingFiles,
 )
@@ -27,8 +29,6 @@ from .pending_scan import PendingScan
 from .rows import Rows, Stamp
 from .text_cache import TextCache
 
-WRITE_WAIT_SECONDS = 0.1
-"""A question waits this long for other writers; then the rows answer as they are."""
 BUILD_WAIT_SECONDS = 1.5
 """A question to a server waits this long for a first build; the answer is there within 2 s."""
 NEARLY_DONE = 4
@@ -52,6 +52,10 @@ class Indexer:
         """The files that the index does not know as they are now."""
         self.index = pending.index
         self.scan = PendingScan(pending)
+        self.wait_for_files: Callable[[float | None], bool] = lambda _: True
+        """Waits until all files are known, at most so many seconds, None as many as is usual;
+        returns whether they are."""
+        self.early = EarlyAnswers(self)
         self._text_cache = TextCache()
         self._has_stored = False
         pending.stored.add(self._note_stored)
@@ -169,6 +173,7 @@ class Indexer:
         """
         if not self._store_whole():
             raise self._too_early()
+        self.pending.store_listing()
 
     def _store_whole(self) -> bool:
         """Wait until the rows know every file; return whether they do.

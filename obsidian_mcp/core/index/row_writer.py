@@ -17,7 +17,7 @@ from obsidian_mcp.core.text.vault_path import VaultPath
 from obsidian_mcp.errors import AppError
 
 from . import search_document
-from .columns import IN_LIST, to_stored_path
+from .columns import IN_LIST, disk_column, to_stored_path
 from .compression import CompressedPiece, Decompressor
 from .database import Connection
 from .facts import Facts
@@ -205,8 +205,3 @@ def to_disk_file(stat: Stat, disk: str) -> DiskFile | None:
 def is_there(stat: Stat, entry: FileEntry) -> bool:
     """Whether a file is as its entry says."""
     return to_disk_file(stat, entry.disk) == entry.disk_file
-
-
-def disk_column(entry: FileEntry) -> bytes | None:
-    """Return how the disk spells a file, None when that is its path."""
-    return None if entry.disk == entry.path else entry.disk.encode("utf-8", "surrogateescape")

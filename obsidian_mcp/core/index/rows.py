@@ -36,6 +36,7 @@ from .file_sets import FileSets
 from .full_text import FullText
 from .interned import PROPERTIES as PROPERTY_NAMES
 from .link_rows import LinkRows
+from .listed_files import ListedFiles
 from .text_cache import TextCache
 from .texts import Texts
 
@@ -105,6 +106,11 @@ class Rows(NamedTuple):
     def file_paths(self) -> FilePaths:
         """The numbers and paths of files in this view."""
         return FilePaths(self.connection)
+
+    @property
+    def listed_files(self) -> ListedFiles:
+        """The files without rows in this view."""
+        return ListedFiles(self.connection)
 
     @property
     def link_rows(self) -> LinkRows:

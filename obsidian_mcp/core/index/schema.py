@@ -7,7 +7,7 @@ import zlib
 from obsidian_mcp import __version__
 from obsidian_mcp.core.text import analysis
 
-from . import compression, facts, link_rows, piece_rows, search_document
+from . import compression, facts, link_rows, listed_files, piece_rows, search_document
 from .interned import INTERNED
 from .rows import TABLES
 
@@ -27,6 +27,7 @@ SCHEMA = (
     *(statement for table in INTERNED.values() for statement in table.schema),
     *(f"CREATE INDEX {table}_by_key ON {table} (key)" for table in ("aliases", "inline_fields")),
     "CREATE INDEX files_unreadable ON files (path) WHERE digest IS NULL",
+    f"CREATE INDEX files_long ON files (path) WHERE size > {facts.BODY_LIMIT}",
     # else every change would cost a scan of all files
     "CREATE INDEX files_by_change ON files (changed)",
     "CREATE INDEX files_by_time ON files (mtime_ns DESC, path)",
@@ -37,6 +38,7 @@ SCHEMA = (
     # every search asks which files have such a field; the condition is that of `with_task_fields`
     "CREATE INDEX tasks_with_fields ON tasks (file) WHERE instr(text, '::')",
     *link_rows.SCHEMA,
+    *listed_files.SCHEMA,
     *search_document.SCHEMA,
 )
 VERSION = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain
 
 from obsidian_mcp.core.files.catalog import Catalog
@@ -52,8 +52,12 @@ class StoredCatalog(Catalog):
     def find_by_name(self, *filenames: str) -> tuple[VaultPath, ...]:
         names = {name_key(filename) for filename in filenames}
         keys = set(chain.from_iterable(map(keys_of, filenames)))
-        paths = self._ask(lambda files: files.find_named(keys))
+        paths = self._find_keyed(keys)
         return tuple(sorted(path for path in paths if name_key(path.rpartition("/")[2]) in names))
+
+    def _find_keyed(self, keys: Collection[str]) -> Iterable[VaultPath]:
+        """Return the files whose names have one of these keys (`links.resolve.keys_of`)."""
+        return self._ask(lambda files: files.find_named(keys))
 
     def find_equal(self, path: str) -> list[VaultPath]:
         key = name_key(path)

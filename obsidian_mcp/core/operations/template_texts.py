@@ -13,7 +13,6 @@ from functools import cached_property
 from itertools import islice
 
 from obsidian_mcp.core.frontmatter.block import text_start
-from obsidian_mcp.core.links.resolve import resolve
 from obsidian_mcp.core.text.vault_path import VaultPath, basename, is_note, name_key
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
@@ -51,14 +50,15 @@ class TemplateTexts:
     def _named(self) -> frozenset[VaultPath]:
         """The templates that a setting names: of notes of days and longer periods, of unique notes,
         of the notes of a folder, of the note composer and of QuickAdd."""
-        settings, catalog = self._vault.periodic.settings, self._vault.catalog
+        settings = self._vault.periodic.settings
         names = [rule.template for rule in settings.rules.values()]
         names += [settings.unique.template, settings.composer_template]
         names += settings.quick_add.templates
         if settings.templater is not None:
             names += settings.templater.folder_templates.values()
-        resolved = (resolve(catalog, "", name.strip("/ ")) for name in names if name.strip("/ "))
-        return frozenset(path for path in resolved if path is not None and is_note(path))
+        linkpaths = [name.strip("/ ") for name in names if name.strip("/ ")]
+        paths = self._vault.graph.resolve_from_root(linkpaths).value if linkpaths else ()
+        return frozenset(filter(is_note, paths))
 
     @cached_property
     def _folders(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ class PeriodicNames:
 
     _files: Files
     _policy: Policy
-    _catalog: Catalog
+    _list_files: Callable[[], Catalog]
     _calendar: Calendar
     _look_up: Callable[[VaultPath], FileEntry | None]
     """Returns the file at a path, also a file of which the vault does not know yet."""
@@ -83,7 +83,9 @@ class PeriodicNames:
         path = parse(note_path(rule, named_by, settings.locale))
         entry = self._look_up(path)
         if entry is None and rule.source != "core":
-            elsewhere = find_elsewhere(rule, day, settings.locale, self._catalog.entries_by_path())
+            elsewhere = find_elsewhere(
+                rule, day, settings.locale, self._list_files().entries_by_path()
+            )
             entry = None if elsewhere is None else self._look_up(VaultPath(elsewhere))
         if entry is None and not self._policy.is_visible(path):
             raise self._policy.refused_setting(f"the place of {adjective_of(period)} notes")

@@ -307,10 +307,8 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
     for table, key in named:
         if node.value is None:
             files_with |= sets.with_key(table, key)
-            continue
-        for value, files in sets.group_by_value(table, key):
-            if has_value(value):
-                files_with.update(files)
+        else:
+            files_with |= sets.find_by_value(table, key, has_value)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
     return _make_uncertain(snapshot, Bounds.from_files(listed_only(snapshot, files_with)), unsure)
 

@@ -153,14 +153,10 @@ def read_outdated(
     by_file: dict[int, list[Mark]] = {}
     for key in _keys(names.superseded_by, names.valid_until, names.stale_after, names.status):
         # Most values of a usual name, such as `status`, say nothing of this, and have many files.
-        if all(
-            read_mark(key, value, names, today) is None for value in rows.file_sets.read_values(key)
-        ):
-            continue
-        for value, files in rows.file_sets.group_by_value("properties", key):
+        for text, value in rows.file_sets.read_values("properties", key):
             mark = read_mark(key, value, names, today)
             if mark is not None:
-                for file in files:
+                for file in rows.file_sets.with_values("properties", key, [text]):
                     if file in paths:
                         by_file.setdefault(file, []).append(mark)
     marked_ids: dict[int, dict[str, Mark]] = {}

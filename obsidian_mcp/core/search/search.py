@@ -30,7 +30,7 @@ from .outdated_files import OutdatedFiles
 from .plain_question import AS_WORDS, is_emptied_by_marks, read_words_alone
 from .search_tools import SearchTools
 from .state import SearchStates
-from .stored_answer import find_stored, is_large, may_answer_stored
+from .stored_answer import find_stored, may_answer_stored
 
 if TYPE_CHECKING:
     from obsidian_mcp.core.semantic.meaning import Near
@@ -56,14 +56,12 @@ class Search:
         inline_fields: Callable[[], bool] = lambda: False,
         validity_names: ValidityNames = DEFAULT_NAMES,
         today: Callable[[], date] = date.today,
-        wait_for_files: Callable[[float | None], bool] = lambda _: True,
         near: Callable[[str, int], Sequence[Near]] | None = None,
         like: Callable[[VaultPath, int], Sequence[Near]] | None = None,
     ) -> None:
         """`read` returns a file's bytes or raises AppError, `filters` what the user hides,
         `inline_fields` whether Dataview's fields are properties (SEARCH-79); `near` and `like` the
-        notes nearest in meaning to a text and a note (SEM-04). `wait_for_files` waits until the
-        catalog is known, at most some seconds, and returns whether it is (SEARCH-115)."""
+        notes nearest in meaning to a text and a note (SEM-04)."""
         self._indexer = indexer
         self._catalog = catalog
         self._read = read
@@ -73,7 +71,6 @@ class Search:
         self._today = today
         self._near = near
         self._like = like
-        self._wait_for_files = wait_for_files
         self._states = SearchStates(indexer, catalog)
         self._knows_files = False
         """Whether the first look at the folder has ended."""
@@ -151,8 +148,7 @@ class Search:
     ) -> Hits | Grouped | None:
         """Return an answer from the rows where the first look at the folder takes long; None where
         the files are known (SEARCH-115)."""
-        may_answer = may_answer_stored(request, query) and not self._wait_for_files(0.0)
-        if may_answer and is_large(self._indexer) and not self._wait_for_files(patience):
+        if may_answer_stored(request, query) and self._indexer.early.are_due(patience):
             catalog, states = self._before_look or self._open_stored()
             tools = self._tools(request)._replace(
                 catalog=catalog, states=states, near=None, pdfs=None
@@ -160,7 +156,7 @@ class Search:
             stored = find_stored(self._indexer, tools, catalog, request, query, by=by)
             if stored is not None:
                 return stored
-        self._knows_files = self._wait_for_files(inf)
+        self._knows_files = self._indexer.wait_for_files(inf)
         self._before_look = None
         return None
 
@@ -183,7 +179,7 @@ class Search:
             paths = [near.path for near in self._like(path, limit)]
         if not paths:
             paths = self._indexer.query(lambda rows: similar.find_alike_by_words(rows, text, limit))
-        visible = [path for path in paths if self._catalog.get(path) and not hidden.match(path)]
+        visible = [path for path in paths if self._catalog.get(path) and not hidden(path)]
         outdated = self.describe_outdated(visible)
         return sorted(visible, key=lambda alike: alike in outdated), notice
 

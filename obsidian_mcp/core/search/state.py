@@ -94,7 +94,7 @@ class SearchStates:
                 and last.file_cache.agrees_with(changed)
             ):
                 return last.file_cache
-        is_hidden = filters.match if filters else None
+        is_hidden = filters or None
         excluded = self._find_gone(rows, changed, before)
         if is_hidden is not None:
             changed = changed if is_comparable else dict(rows.file_paths.read_all())
@@ -124,7 +124,7 @@ class SearchStates:
         gone = set(numbers.values())
         paths = {**rows.file_paths.read_paths(before), **changed}
         for number, path in paths.items():
-            if path not in catalog or (filters and number in before and filters.match(path)):
+            if path not in catalog or (filters and number in before and filters(path)):
                 gone.add(number)
         return gone
 

@@ -7,8 +7,8 @@ from contextlib import suppress
 from functools import partial
 
 from obsidian_mcp.core.index.database import Busy, Replaced
-from obsidian_mcp.core.index.indexer import WRITE_WAIT_SECONDS, Indexer
-from obsidian_mcp.core.index.ingest import ingest
+from obsidian_mcp.core.index.freshness import LOOKING_NOTICE
+from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.stored_catalog import StoredCatalog
 from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 
@@ -16,24 +16,14 @@ from .file_search import FileSearch
 from .hits import Facet, Grouped, Hit, Hits, Request
 from .search_tools import SearchTools
 
-SMALL_FILES = 20_000
-"""Up to so many files are waited for to the end, however busy the machine is: mostly 0.1 s."""
 TRIES = 3
 """How often a question is asked again because notes of its answer have changed."""
-NOTICE = (
-    "The folder is still being looked at: what other programs changed since the last session may "
-    "be missing. The notes listed here are as they are now; ask again in a moment for all."
-)
 
 
 def may_answer_stored(request: Request, query: QueryNode) -> bool:
     """Return whether the rows can answer: they know no names of files without text."""
-    return request.note is None and not has_scope(query, "file", "path")
-
-
-def is_large(indexer: Indexer) -> bool:
-    """Return whether the rows are of so many files that to look at all takes long."""
-    return indexer.ask_files(lambda files: files.count_files()) > SMALL_FILES
+    is_about_names = has_scope(query, "file", "path")
+    return request.note is None and request.folder is None and not is_about_names
 
 
 def find_stored(
@@ -54,7 +44,9 @@ def find_stored(
     with suppress(Busy, Replaced):
         for _ in range(TRIES):
             search = FileSearch(tools, request, query, by=by)
-            result = indexer.query(partial(search.answer_from_rows, notice=NOTICE, is_whole=False))
+            result = indexer.query(
+                partial(search.answer_from_rows, notice=LOOKING_NOTICE, is_whole=False)
+            )
             if not result.total:
                 return None
             if not _store_changes(indexer, catalog, result):
@@ -73,11 +65,7 @@ def _store_changes(indexer: Indexer, catalog: StoredCatalog, result: Hits | Grou
             gone.append(path)
         elif present != entry:
             changed.append(present)
-    if not gone and not changed:
-        return False
-    indexer_parts = indexer.index, indexer.pending.read, indexer.pending.stat
-    ingest(*indexer_parts, changed, gone, patience=WRITE_WAIT_SECONDS)
-    return True
+    return indexer.early.store_changes(changed, gone)
 
 
 def _list_hits(result: Hits | Grouped) -> Iterator[Hit]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from collections.abc import Set as AbstractSet
 from typing import NewType
 
 from obsidian_mcp.errors import InvalidName, PermissionDenied
@@ -296,3 +297,18 @@ def is_indexable(path: str) -> bool:
 def is_pdf(path: str) -> bool:
     """Return whether a file is a PDF, whose text is read apart from the notes (PDF-1)."""
     return path.lower().endswith(PDF)
+
+
+def is_at_or_below(path: str, places: AbstractSet[str]) -> bool:
+    """Return whether a path is one of some places, or below one."""
+    return path in places or is_below(path, places)
+
+
+def is_below(path: str, folders: AbstractSet[str]) -> bool:
+    """Return whether a path is below one of some folders, at any depth."""
+    at = path.rfind("/")
+    while at > 0:
+        if path[:at] in folders:
+            return True
+        at = path.rfind("/", 0, at)
+    return False

@@ -41,7 +41,7 @@ class Folders:
                 return path
         if self._is_listed(listed):
             return VaultPath(listed)
-        return self._listing.catalog.parse(listed)
+        return self._listing.list_all().parse(listed)
 
     def _is_listed(self, path: str) -> bool:
         """Return whether a folder is spelled exactly so.
@@ -52,7 +52,7 @@ class Folders:
         above = ""
         for folder in accumulate(path.split("/"), "{}/{}".format):
             with self._listing.lock:
-                listed_name = (self._listing.catalog.folders.find(folder) or ("", ""))[0]
+                listed_name = (self._listing.list_all().folders.find(folder) or ("", ""))[0]
             if listed_name != folder and folder not in map(
                 normal_form, self.folders_below(self.spell_folder(VaultPath(above))[1]) or ()
             ):
@@ -63,7 +63,7 @@ class Folders:
     def spell_folder(self, path: VaultPath) -> tuple[str, str]:
         """Return a folder's spelling in the vault and on disk."""
         with self._listing.lock:
-            return self._listing.catalog.existing_folder(path)
+            return self._listing.list_all().existing_folder(path)
 
     def folders_below(self, disk: str) -> list[str] | None:
         """Return the folders directly below one, as the disk spells them.
@@ -145,7 +145,7 @@ class Folders:
     def _is_visible(self, disk: str) -> bool:
         """Return whether a folder holds a visible file, or is empty and matches no pattern."""
         with self._listing.lock:
-            if self._listing.catalog.folders.find(disk) is not None:
+            if self._listing.list_all().folders.find(disk) is not None:
                 return True
         return (
             self._policy.is_visible(normal_form(disk) + "/")

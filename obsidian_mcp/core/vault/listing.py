@@ -21,7 +21,7 @@ from obsidian_mcp.core.files.ports import (
 )
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.call import checkpoint
-from obsidian_mcp.core.text.vault_path import name_key
+from obsidian_mcp.core.text.vault_path import is_at_or_below, is_below, name_key
 from obsidian_mcp.errors import AppError, PermissionDenied, VaultNotFound
 
 from .scanning import Dirty, Scanning
@@ -89,6 +89,12 @@ class Listing:
         """Wait for the end of the first scan, which another thread makes; return whether it has
         ended."""
         return self._looked.wait(seconds)
+
+    def list_all(self) -> Catalog:
+        """Return the catalog when it is known."""
+        if not self.has_looked:
+            self.refresh()
+        return self.catalog
 
     def stop_looking(self) -> None:
         """End the scan that is under way: nobody wants to know any more."""
@@ -208,10 +214,10 @@ class Listing:
                     looked_at = [
                         entry.disk_file
                         for entry in self.catalog
-                        if _is_at_or_below(entry.disk, newer)
+                        if is_at_or_below(entry.disk, newer)
                     ]
                     listed = [
-                        file for file in listed if not _is_at_or_below(file.disk, newer)
+                        file for file in listed if not is_at_or_below(file.disk, newer)
                     ] + looked_at
                 changes = list(self._take(listed))
                 if newer:  # and may have changed again since, without a report
@@ -315,7 +321,7 @@ class Listing:
             else:
                 unlisted.add(disk)
         if unlisted:
-            self._look_below({disk for disk in unlisted if not _is_below(disk, unlisted)}, changes)
+            self._look_below({disk for disk in unlisted if not is_below(disk, unlisted)}, changes)
             unknown += [
                 entry.disk
                 for change in changes
@@ -353,7 +359,7 @@ class Listing:
             for file_below in self._files.scan(folder)
             if self.is_visible(file_below.disk)
         }
-        listed = [entry.disk for entry in self.catalog if _is_below(entry.disk, folders)]
+        listed = [entry.disk for entry in self.catalog if is_below(entry.disk, folders)]
         for file_below in below:
             if (there := self._files.stat(file_below)) is not None:
                 changes += self.catalog.put(there)
@@ -384,16 +390,3 @@ class Listing:
             with self.lock:
                 self._is_frozen = False
                 self.look_at_all(steps)
-
-
-def _is_at_or_below(disk: str, places: AbstractSet[str]) -> bool:
-    return disk in places or _is_below(disk, places)
-
-
-def _is_below(disk: str, folders: AbstractSet[str]) -> bool:
-    at = disk.rfind("/")
-    while at > 0:
-        if disk[:at] in folders:
-            return True
-        at = disk.rfind("/", 0, at)
-    return False

@@ -118,11 +118,12 @@ class Vault(VaultFiles):
         # Without the vault's lock: its holder may be waiting for these threads.
         pending = self._noting = PendingFiles(
             self._open_index(),
-            self.list_catalog,
+            lambda: self.catalog,
             lambda entry: files.head(entry.disk, BODY_LIMIT),
             files.stat,
         )
         indexer = Indexer(pending)
+        indexer.wait_for_files = self.wait_for_files
         try:
             if not self._is_closed:
                 self.meaning = self._begin_background(indexer)
@@ -156,13 +157,13 @@ class Vault(VaultFiles):
     def _note(self, changes: Iterable[Change]) -> None:
         """Tell the indexer of changes; one that is made later compares all files."""
         if self._noting is not None:
-            self._noting.note(changes, self.catalog.get)
+            self._noting.note(changes, self._listing.catalog.get)
 
     @cached_property
     def _numbers(self) -> FileNumbers:
         from obsidian_mcp.core.index.rows import FileNumbers
 
-        return FileNumbers(self.catalog)
+        return FileNumbers(self._listing.catalog)
 
     @cached_property
     def graph(self) -> Graph:
@@ -187,13 +188,12 @@ class Vault(VaultFiles):
         )
         return Search(
             indexer,
-            self.catalog,
+            self._listing.catalog,
             self._read_bytes,
             self._filters,
             inline_fields=lambda: self.uses_dataview,
             validity_names=parse_names(self._validity),
             today=lambda: self.calendar.today,
-            wait_for_files=self.wait_for_files,
             near=near,
             like=like,
         )
@@ -212,7 +212,7 @@ class Vault(VaultFiles):
         def look_up(path: VaultPath) -> FileEntry | None:
             return self.entry_at(path) or self.look_for(self.catalog.spell_path(path)[1])
 
-        return PeriodicNames(self.files, self.policy, self.catalog, self.calendar, look_up)
+        return PeriodicNames(self.files, self.policy, lambda: self.catalog, self.calendar, look_up)
 
     def get_or_make(self, kind: Callable[[Vault], Kept]) -> Kept:
         """Return the `kind` of this vault that is kept between calls, made at its first use.
@@ -256,8 +256,7 @@ class Vault(VaultFiles):
         if "://" in raw:
             raw = self._read_uri(raw)
         if not self._listing.is_known:
-            last = raw.rpartition("/")[2]
-            if (entry := self.catalog_of(last, last + NOTE_EXTENSION).find(raw)) is not None:
+            if (entry := self.find_unlisted(raw)) is not None:
                 return entry, None
             self.refresh()
         with self.lock:

@@ -25,7 +25,10 @@ from obsidian_mcp.core.files.settings import (
 )
 from obsidian_mcp.core.files.spellings import normal_form
 from obsidian_mcp.core.text.vault_path import (
+    NOTE_EXTENSION,
+    TEXT_EXTENSIONS,
     VaultPath,
+    clean,
     extension,
     is_note,
 )
@@ -61,12 +64,11 @@ class VaultFiles:
         self, name: str, files: Files, dirty: Dirty, *, policy: Policy, app: Obsidian | None
     ) -> None:
         self.name = name
-        self.catalog = Catalog(read_uri=self._read_uri, root_bytes=len(bytes(files.root)) + 1)
-        """The visible files, since the first `refresh`."""
         self.files = files
         self.app = app
         self.policy = policy
-        self._listing = Listing(files, dirty, policy, self.catalog, self._note)
+        catalog = Catalog(read_uri=self._read_uri, root_bytes=len(bytes(files.root)) + 1)
+        self._listing = Listing(files, dirty, policy, catalog, self._note)
         self.lock = self._listing.lock
         self.first_look_seconds = COMMAND_SECONDS
         """How long a search waits until the files are known."""
@@ -91,11 +93,10 @@ class VaultFiles:
         """A sentence about why the folder is not watched; empty where it is."""
         return self._listing.watch_problem
 
-    def list_catalog(self) -> Catalog:
-        """Return the catalog when it is known."""
-        if not self._listing.has_looked:
-            self.refresh()
-        return self.catalog
+    @property
+    def catalog(self) -> Catalog:
+        """The visible files; who asks for them waits for the first look at the folder."""
+        return self._listing.list_all()
 
     def wait_for_files(self, seconds: float | None = None) -> bool:
         """Wait until the catalog is known; return whether it is (SEARCH-115).
@@ -132,8 +133,29 @@ class VaultFiles:
 
         Only names are read for it, in a fifth of the time of a whole list.
         """
-        with self.lock:
-            return self.catalog if self.is_listed else self._listing.list_named(filenames)
+        # without the lock, which the first look holds
+        return self.catalog if self.is_listed else self._listing.list_named(filenames)
+
+    def find_unlisted(self, raw: str) -> FileEntry | None:
+        """Return the file that a path or file name means, before all files are known; None where it
+        may mean something else, as an alias. Raises: as `Catalog.find`."""
+        last = raw.rpartition("/")[2]
+        return self._find_exact(raw) or self.catalog_of(last, last + NOTE_EXTENSION).find(raw)
+
+    def _find_exact(self, raw: str) -> FileEntry | None:
+        """Return the file whose whole path this is, as the disk spells it; None where that cannot
+        be told without a list of files, as of a bare name.
+
+        No other file is looked at, because an exact path wins over all others (NAME-03). Raises:
+        PermissionDenied for a symbolic link.
+        """
+        if not raw.isascii() or "/" not in raw or extension(raw) not in TEXT_EXTENSIONS:
+            return None
+        if raw != clean(raw) or not self._listing.is_visible(raw):
+            return None
+        file = self.files.stat(raw)
+        is_spelled_so = file is not None and raw in self.files.filter_exact_spellings([raw])
+        return FileEntry(VaultPath(raw), *file) if file is not None and is_spelled_so else None
 
     def entries(self) -> list[FileEntry]:
         """Return every file, sorted by path."""
@@ -207,7 +229,7 @@ class VaultFiles:
 
         They are left out of search, graph, tags and properties.
         """
-        return self._filters().match
+        return self._filters()
 
     def _filters(self) -> IgnoreFilters:
         """Return the current filters: the same object until the settings change."""

@@ -48,8 +48,13 @@ class TextVault:
     def files(self, among: Collection[str] | None = None) -> Sequence[File]:
         return [file for file in self._files.values() if among is None or file.path in among]
 
-    def files_by_value(self, name: str) -> Iterable[tuple[Value, Collection[str]]]:
-        return [(value, [path]) for path, value in self.column(name).items()]
+    def values(self, name: str) -> Iterable[tuple[str, Value]]:
+        return self.column(name).items()
+
+    def files_with_values(
+        self, name: str, texts: Collection[str], among: Collection[str] | None = None
+    ) -> Collection[str]:
+        return [path for path in texts if path in self.column(name) and (among is None or path in among)]
 
     def tagged_files(self, tags: Sequence[str]) -> Collection[str]:
         return [path for path in self.texts if any(covers(tag, own) for tag in tags for own in self.tags(path))]

@@ -11,8 +11,8 @@ import pytest
 from obsidian_mcp.adapters.folder import VaultFolder
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Change, DiskFile
+from obsidian_mcp.core.index import early_answers
 from obsidian_mcp.core.operations import recall
-from obsidian_mcp.core.search import stored_answer
 from obsidian_mcp.core.text.call import Deadline, call_with
 from obsidian_mcp.core.vault import first_look
 from obsidian_mcp.core.vault.vault import Vault
@@ -21,6 +21,7 @@ from obsidian_mcp.tools.registry import call
 from tests.conftest import app_on
 
 WITHIN = 60.0
+HELD_UP = 20.0
 STILL = "still being looked at"
 
 
@@ -35,16 +36,20 @@ class Look:
             folder: VaultFolder, below: str = "", is_wanted: Callable[[str], bool] | None = None
         ) -> Iterator[DiskFile]:
             if not below and is_wanted is None:
-                assert self._go_on.wait(WITHIN)
+                assert self._go_on.wait(HELD_UP)
             return scan(folder, below, is_wanted)
 
         monkeypatch.setattr(VaultFolder, "scan", wait_and_scan)
-        monkeypatch.setattr(stored_answer, "SMALL_FILES", 0)
+        monkeypatch.setattr(early_answers, "SMALL_FILES", 0)
         monkeypatch.setattr(first_look, "SERVER_SECONDS", 0.01)
         monkeypatch.setattr(first_look, "COMMAND_SECONDS", 0.01)
 
     def end(self) -> None:
         self._go_on.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return self._go_on.is_set()
 
 
 @pytest.fixture
@@ -57,6 +62,7 @@ def root(tmp_path: Path) -> Path:
     write(root / "Trips" / "Rome.md", "A clock tower.")
     opened = app_on(root)
     assert search(opened, "escapement") == (["Clocks.md", "Gears.md"], "")
+    opened.vaults.get().indexer.complete()
     opened.vaults.close()
     return root
 
@@ -102,7 +108,7 @@ def test_a_note_that_changed_or_went_meanwhile_is_never_shown_as_it_was(root: Pa
 
 
 def test_a_small_vault_is_looked_at_to_the_end(root: Path, look: Look, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stored_answer, "SMALL_FILES", 3)
+    monkeypatch.setattr(early_answers, "SMALL_FILES", 3)
     write(root / "New.md", "Another escapement.")
     threading.Timer(0.1, look.end).start()
     assert search(app_on(root), "escapement") == (["Clocks.md", "Gears.md", "New.md"], "")
@@ -159,14 +165,6 @@ def test_recall_shows_what_notes_say_now(root: Path, look: Look) -> None:
     opened = app_on(root).vaults.get("", listed=False)
     passages = recall.recall(opened, "escapement teeth", 1_500, patience=0.01)
     assert next(passage.text for passage in passages) == "The escapement has thirty teeth."
-
-
-def test_links_wait_until_all_files_are_known(root: Path, look: Look) -> None:
-    write(root / "New.md", "[[Rome]]")
-    opened = app_on(root)
-    threading.Timer(0.1, look.end).start()
-    backlinks = call(opened, "obsidian_get_links", {"name": "Trips/Rome.md"}).data["backlinks"]
-    assert sorted(link["path"] for link in backlinks) == ["Gears.md", "New.md"]
 
 
 def test_a_command_that_ends_does_not_wait_for_the_look(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
