@@ -153,7 +153,9 @@ class Graph(Metadata):
         """Return the line around every link; see `results.link_lines`."""
         listed = [*references]
         early_answer = self._indexer.early.ask(
-            lambda _, files: [*results.link_lines(listed, files.catalog, self._indexer.pending.read)]
+            lambda _, files: [
+                *results.link_lines(listed, files.catalog, self._indexer.pending.read)
+            ]
         )
         if early_answer is not None:
             return iter(early_answer.value)
