@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
-from obsidian_mcp import TYPE_CHECKING
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
@@ -14,11 +13,8 @@ from .checked_files import CheckedFiles, FilesUnknown
 from .database import Busy, Replaced
 from .freshness import LOOKING, LOOKING_AT_MANY, Answer
 from .ingest import ingest
-from .pending_files import FRESH_FILES, WRITE_WAIT_SECONDS
+from .pending_files import FRESH_FILES, WRITE_WAIT_SECONDS, PendingFiles
 from .rows import Rows
-
-if TYPE_CHECKING:
-    from .indexer import Indexer
 
 T = TypeVar("T")
 
@@ -28,6 +24,12 @@ TRIES: Final = 3
 """How often a question is asked again because files of its answer have changed."""
 
 
+class QueryRows(Protocol):
+    """Answers a question from one view of the rows, as `Indexer.query`."""
+
+    def __call__(self, question: Callable[[Rows], T], /) -> T: ...
+
+
 class EarlyAnswers:
     """Answers questions about a large vault until all its files are known.
 
@@ -35,8 +37,12 @@ class EarlyAnswers:
     waits.
     """
 
-    def __init__(self, indexer: Indexer) -> None:
-        self._indexer = indexer
+    def __init__(self, pending: PendingFiles, query: QueryRows) -> None:
+        self._pending = pending
+        self._query = query
+        self.wait_for_files: Callable[[float | None], bool] = lambda _: True
+        """Waits until all files are known, at most so many seconds, None as many as is usual;
+        returns whether they are."""
         self._is_large: bool | None = None
         self._is_over = False
         self._has_waited = False
@@ -50,7 +56,7 @@ class EarlyAnswers:
         """
         if self._is_over:
             return False
-        wait = self._indexer.wait_for_files
+        wait = self.wait_for_files
         is_known = wait(0.0) or not self._is_of_large_vault()
         if not is_known and not (patience is None and self._has_waited):
             is_known = wait(patience)
@@ -60,7 +66,7 @@ class EarlyAnswers:
 
     def _is_of_large_vault(self) -> bool:
         if self._is_large is None:
-            self._is_large = self._indexer.query(
+            self._is_large = self._query(
                 lambda rows: (
                     rows.listed_files.is_whole() and rows.file_paths.count_files() > SMALL_FILES
                 )
@@ -72,7 +78,7 @@ class EarlyAnswers:
         all files. Raises: AppError."""
         if not self.are_due():
             return None
-        stat = self._indexer.pending.stat or (lambda _: None)
+        stat = self._pending.stat or (lambda _: None)
 
         def ask_checked(rows: Rows) -> tuple[T, CheckedFiles, list[VaultPath]]:
             files = CheckedFiles(rows, stat)
@@ -82,7 +88,7 @@ class EarlyAnswers:
 
         with suppress(Busy, Replaced, FilesUnknown):
             for _ in range(TRIES):
-                value, files, long_files = self._indexer.query(ask_checked)
+                value, files, long_files = self._query(ask_checked)
                 changed, gone = files.catalog.changed, files.catalog.gone
                 if not value or len(changed) > FRESH_FILES or len(gone) > FRESH_FILES:
                     return None
@@ -96,7 +102,7 @@ class EarlyAnswers:
         Busy, Replaced."""
         if not changed and not gone:
             return False
-        pending = self._indexer.pending
+        pending = self._pending
         stores = pending.index, pending.read, pending.stat
         ingest(*stores, changed, gone, patience=WRITE_WAIT_SECONDS)
         return True

@@ -52,10 +52,7 @@ class Indexer:
         """The files that the index does not know as they are now."""
         self.index = pending.index
         self.scan = PendingScan(pending)
-        self.wait_for_files: Callable[[float | None], bool] = lambda _: True
-        """Waits until all files are known, at most so many seconds, None as many as is usual;
-        returns whether they are."""
-        self.early = EarlyAnswers(self)
+        self.early = EarlyAnswers(pending, self.query)
         self._text_cache = TextCache()
         self._has_stored = False
         pending.stored.add(self._note_stored)

@@ -156,7 +156,7 @@ class Search:
             stored = find_stored(self._indexer, tools, catalog, request, query, by=by)
             if stored is not None:
                 return stored
-        self._knows_files = self._indexer.wait_for_files(inf)
+        self._knows_files = self._indexer.early.wait_for_files(inf)
         self._before_look = None
         return None
 

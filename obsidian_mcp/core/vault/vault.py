@@ -123,7 +123,7 @@ class Vault(VaultFiles):
             files.stat,
         )
         indexer = Indexer(pending)
-        indexer.wait_for_files = self.wait_for_files
+        indexer.early.wait_for_files = self.wait_for_files
         try:
             if not self._is_closed:
                 self.meaning = self._begin_background(indexer)
