@@ -122,7 +122,7 @@ class IndexWorkers:
                 elif self._look is not None and not self._worker.wait_or_stop(GATHER_SECONDS):
                     self._pause = self._look()
                 self._store_pending()
-                self._indexer.pending.store_listing()
+                self._indexer.store_listing()
             except AppError as error:  # the disk is gone; every call says so
                 if self._worker.is_stopping:
                     return None

@@ -252,7 +252,7 @@ class FileList:
             sorted({path for name in filenames for path in by_name.get(name_key(name), ())})
         )
 
-    def prefetch(self, paths: Collection[str]) -> None:
+    def read_ahead(self, paths: Collection[str]) -> None:
         """Do nothing: all files are here. A list that reads them one by one reads these at once."""
 
     def check_missing(self, name: str) -> None:

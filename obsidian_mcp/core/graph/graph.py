@@ -53,7 +53,7 @@ class Graph(Metadata):
     def outgoing_links(self, path: VaultPath) -> Answer[tuple[results.Reference, ...]]:
         """Return every link and embed of a file in its order, with the file that it leads to."""
         early_answer = self._indexer.early.ask(
-            lambda rows, files: self.seeing(files).read_outgoing(rows, path)
+            lambda rows, files: self.replace_files(files).read_outgoing(rows, path)
         )
         if early_answer is not None:
             return Answer(early_answer.value[0], early_answer.freshness, early_answer.cut)
@@ -73,7 +73,11 @@ class Graph(Metadata):
         return tuple(results.Reference(path, self._target(path, link), link) for link in links)
 
     @ask_indexer
-    def resolve_from_root(self, rows: Rows, linkpaths: Sequence[str]) -> tuple[VaultPath, ...]:  # noqa: ARG002  a question
+    def resolve_from_root(
+        self,
+        rows: Rows,  # noqa: ARG002
+        linkpaths: Sequence[str],
+    ) -> tuple[VaultPath, ...]:
         """Return the files that links in a note at the root lead to, without what leads nowhere."""
         targets = (
             target_of(self._catalog, VaultPath(""), path, is_card=False) for path in linkpaths
@@ -103,7 +107,7 @@ class Graph(Metadata):
         return self._all_files_with(
             sought_keys,
             lambda rows: rows.sources_of(sought_keys),
-            lambda found: any(link.key in sought_keys for link in found.links),
+            lambda facts: any(link.key in sought_keys for link in facts.links),
         )
 
     def files_tagged(self, tag: str) -> tuple[VaultPath, ...]:
@@ -113,8 +117,8 @@ class Graph(Metadata):
         return self._all_files_with(
             {key},
             lambda rows: {path for path, _ in rows.tag_facts(key)},
-            lambda found: any(
-                fact.key == key or fact.key.startswith(key + "/") for fact in found.tags
+            lambda facts: any(
+                fact.key == key or fact.key.startswith(key + "/") for fact in facts.tags
             ),
         )
 
@@ -336,18 +340,16 @@ class Graph(Metadata):
         a limit.
         """
         early_answer = self._indexer.early.ask(
-            lambda rows, files: self.seeing(files).run_query(query, rows)
+            lambda rows, files: self.replace_files(files).run_query(query, rows)
         )
         if early_answer is not None:
             return early_answer
         is_whole = not self._indexer.freshen().pending
         try:
-            value = self._indexer.query(
-                lambda rows: self.run_query(query, rows, has_all_links=is_whole)
-            )
+            value = self._indexer.query(partial(self.run_query, query, has_all_links=is_whole))
             return Answer(value, self._indexer.pending.freshness, self._indexer.pending.cut)
         except _NeedsAll:  # what no file links to is not known before all are read
-            return self._indexer.ask(lambda rows: self.run_query(query, rows), of_all=True)
+            return self._indexer.ask(partial(self.run_query, query), of_all=True)
 
     def run_query(
         self, query: Callable[[Moment], T], rows: Rows, *, has_all_links: bool = True

@@ -61,7 +61,7 @@ class IndexedNotes(IndexedVault):
         paths: Iterable[str]
         if folder:  # not of all files of a large vault
             below = self._rows.file_paths.read_below(folder)
-            self._catalog.prefetch(below)
+            self._catalog.read_ahead(below)
             paths = [path for path in below if path in self._catalog]
         else:
             paths = self._catalog.entries_by_path()
@@ -71,7 +71,11 @@ class IndexedNotes(IndexedVault):
         sets, numbers = self._rows.file_sets, set[int]()
         numbers |= sets.find_tagged(tags.key(tag), in_text=True)
         for key in TAG_KEYS:
-            numbers |= sets.find_by_value("properties", key, property_has)
+            texts = []
+            for text, value in sets.read_values("properties", key):
+                if property_has(value):
+                    texts.append(text)
+            numbers |= sets.with_values("properties", key, texts)
         return sorted(
             path
             for path in self._read_paths(numbers)

@@ -99,7 +99,7 @@ class IndexedVault:
         if among is None:
             entries = sorted(self._catalog.entries_by_path().values())
         else:
-            self._catalog.prefetch(among)
+            self._catalog.read_ahead(among)
             entries = [entry for path in sorted(among) if (entry := self._catalog.get(path))]
             self._is_narrow = len(entries) * WHOLE_PART < len(self._catalog)
         visible_files = [

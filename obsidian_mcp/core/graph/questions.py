@@ -40,7 +40,7 @@ def ask_indexer(
     def ask(self: Q, /, *args: P.args, **kwargs: P.kwargs) -> Answer[T]:
         if is_early:
             early_answer = self._indexer.early.ask(
-                lambda rows, files: question(self.seeing(files), rows, *args, **kwargs)
+                lambda rows, files: question(self.replace_files(files), rows, *args, **kwargs)
             )
             if early_answer is not None:
                 return early_answer
@@ -91,12 +91,12 @@ class Questions:
         self._kept = KeptAnswers()
         indexer.resting.add(lambda _: self._kept.forget())
 
-    def seeing(self, files: CheckedFiles) -> Self:
+    def replace_files(self, files: CheckedFiles) -> Self:
         """Return the same questions about other files."""
-        other = copy.copy(self)
-        other._files, other._catalog = files, files.catalog  # noqa: SLF001  of the copy
-        other._kept = KeptAnswers()  # noqa: SLF001
-        return other
+        questions = copy.copy(self)
+        questions._files, questions._catalog = files, files.catalog  # noqa: SLF001  of the copy
+        questions._kept = KeptAnswers()  # noqa: SLF001
+        return questions
 
     def facts(self, path: VaultPath) -> Answer[Facts | None]:
         """Return everything that is known of one file; None for no note or canvas.
@@ -126,7 +126,7 @@ class Questions:
     ) -> Iterator[tuple[VaultPath, T]]:
         """Leave out what is stored of files that are gone."""
         if isinstance(located, list):
-            self._catalog.prefetch({path for path, _ in located})
+            self._catalog.read_ahead({path for path, _ in located})
         return ((path, fact) for path, fact in located if path in self._catalog)
 
     def _keep_visible(

@@ -7,7 +7,7 @@ gone, and none as it was. Of an answer about very many files only the first ones
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Final, NoReturn
+from typing import Final
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
@@ -50,7 +50,7 @@ class CheckedCatalog(StoredCatalog):
     def __iter__(self) -> Iterator[FileEntry]:
         raise FilesUnknown
 
-    def entries_by_path(self) -> NoReturn:
+    def entries_by_path(self) -> dict[str, FileEntry]:
         raise FilesUnknown
 
     def get(self, path: str) -> FileEntry | None:
@@ -58,7 +58,7 @@ class CheckedCatalog(StoredCatalog):
             self._checked[path] = self._check(VaultPath(path))
         return self._checked[path]
 
-    def prefetch(self, paths: Collection[str]) -> None:
+    def read_ahead(self, paths: Collection[str]) -> None:
         self._stored.update(self.read_stored(paths))
 
     def _check(self, path: VaultPath) -> FileEntry | None:
@@ -101,17 +101,17 @@ class CheckedPaths(Mapping[int, VaultPath]):
         self._catalog = catalog
         self._paths: dict[int, VaultPath | None] = {}
 
-    def prefetch(self, numbers: Collection[int]) -> None:
+    def read_ahead(self, numbers: Collection[int]) -> None:
         """Read the paths of some files together."""
         paths = self._files.read_paths(numbers)
-        self._catalog.prefetch(paths.values())
+        self._catalog.read_ahead(paths.values())
         self._paths.update(
             {number: path if path in self._catalog else None for number, path in paths.items()}
         )
 
     def __getitem__(self, number: int) -> VaultPath:
         if number not in self._paths:
-            self.prefetch([number])
+            self.read_ahead([number])
         if (path := self._paths.get(number)) is None:
             raise KeyError(number)
         return path
@@ -126,7 +126,7 @@ class CheckedPaths(Mapping[int, VaultPath]):
 def select_paths(paths: Mapping[int, VaultPath], numbers: Collection[int]) -> dict[str, int]:
     """Return those of some files that are in the vault, with their numbers."""
     if isinstance(paths, CheckedPaths):
-        paths.prefetch(numbers)
+        paths.read_ahead(numbers)
     return {paths[number]: number for number in numbers if number in paths}
 
 

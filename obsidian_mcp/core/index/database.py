@@ -12,6 +12,8 @@ from typing import Protocol
 
 Connection = sqlite3.Connection
 
+WRITE_WAIT_SECONDS = 0.1
+"""A question waits this long for other writers; then the rows answer as they are."""
 PATIENCE = 5.0
 """Seconds that a write waits for another one. Batches take a fifth of a second."""
 

@@ -10,10 +10,10 @@ from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.vault_path import VaultPath
 
 from .checked_files import CheckedFiles, FilesUnknown
-from .database import Busy, Replaced
+from .database import WRITE_WAIT_SECONDS, Busy, Replaced
 from .freshness import LOOKING, LOOKING_AT_MANY, Answer
 from .ingest import ingest
-from .pending_files import FRESH_FILES, WRITE_WAIT_SECONDS, PendingFiles
+from .pending_files import FRESH_FILES, PendingFiles
 from .rows import Rows
 
 T = TypeVar("T")

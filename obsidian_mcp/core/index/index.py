@@ -48,7 +48,7 @@ class Outdated(NamedTuple):
     """Those of the changed files that have no rows."""
     pdfs: tuple[FileEntry, ...] = ()
     """PDFs that have no rows; rows of their earlier contents are among those that are gone."""
-    others: tuple[FileEntry, ...] = ()
+    textless: tuple[FileEntry, ...] = ()
     """Files of which no rows are made from text, such as images, and PDFs without rows."""
 
 
@@ -119,18 +119,18 @@ class Index:
         gone = [
             path for path in map(to_path, unmatched) if path not in differing or path in pdf_paths
         ]
-        others = tuple(entry for path, entry in differing.items() if not is_indexable(path))
-        return Outdated(tuple(changed), tuple(sorted(gone)), new, tuple(pdfs), others)
+        textless = tuple(entry for path, entry in differing.items() if not is_indexable(path))
+        return Outdated(tuple(changed), tuple(sorted(gone)), new, tuple(pdfs), textless)
 
-    def store_listing(self, others: Sequence[FileEntry], patience: float) -> None:
+    def store_listing(self, textless: Sequence[FileEntry], patience: float) -> None:
         """Store the names of the files without rows, where others are stored (INDEX-65)."""
         with self.database.read_transaction() as connection:
             listed = ListedFiles(connection)
-            by_path = {entry.path: entry for entry in others}
-            if listed.is_whole() and not listed.differs_from(by_path):
+            by_path = {entry.path: entry for entry in textless}
+            if listed.is_whole() and not listed.has_others_than(by_path):
                 return
         with self.database.write_transaction(patience) as connection:
-            ListedFiles(connection).replace(others)
+            ListedFiles(connection).replace(textless)
 
     def find_stale(self, entries: Sequence[FileEntry]) -> list[FileEntry]:
         """Return the files that must be parsed; another process may have stored some of them."""

@@ -12,7 +12,7 @@ from obsidian_mcp.core.files.observers import Observers
 from obsidian_mcp.core.text.call import current_call, report_progress
 from obsidian_mcp.errors import OperationTimeout, StorageFailed
 
-from .database import PATIENCE, Busy, Replaced
+from .database import PATIENCE, WRITE_WAIT_SECONDS, Busy, Replaced
 from .early_answers import EarlyAnswers
 from .file_paths import FilePaths
 from .freshness import Answer, Freshness, end_of_wait
@@ -21,7 +21,6 @@ from .pending_files import (
     BATCH_FILES,
     FIRST_FILES,
     FRESH_FILES,
-    WRITE_WAIT_SECONDS,
     Awaited,
     PendingFiles,
 )
@@ -170,7 +169,16 @@ class Indexer:
         """
         if not self._store_whole():
             raise self._too_early()
-        self.pending.store_listing()
+        self.store_listing()
+
+    def store_listing(self) -> None:
+        """Store the names of the files without text for the next start, once all others have rows
+        (INDEX-65); where another program writes, a later start does."""
+        textless = self.pending.unlisted
+        if textless is not None and not self.pending.unindexed:
+            self.pending.unlisted = None
+            with contextlib.suppress(Replaced, Busy):
+                self.index.store_listing(textless, PATIENCE)
 
     def _store_whole(self) -> bool:
         """Wait until the rows know every file; return whether they do.

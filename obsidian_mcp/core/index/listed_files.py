@@ -53,7 +53,7 @@ class ListedFiles:
         names = json.dumps([to_printable(key) for key in keys])
         return [to_path(path) for (path,) in self.connection.execute(sql, (names,))]
 
-    def differs_from(self, entries: Mapping[VaultPath, FileEntry]) -> bool:
+    def has_others_than(self, entries: Mapping[VaultPath, FileEntry]) -> bool:
         """Return whether other files than these were listed."""
         (count,) = self.connection.execute("SELECT count(*) FROM listed_files").fetchone()
         if count != len(entries):

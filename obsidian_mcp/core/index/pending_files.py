@@ -23,8 +23,6 @@ from .row_writer import Stat
 
 FRESH_FILES = 32
 """Up to this many changed files are parsed and stored before a question is answered."""
-WRITE_WAIT_SECONDS = 0.1
-"""A question waits this long for other writers; then the rows answer as they are."""
 BATCH_FILES = 512
 BATCH_BYTES = 8_000_000
 """One batch is one transaction, of at most so many files and bytes: 0.2 s. Smaller ones cost more a
@@ -81,8 +79,8 @@ class PendingFiles:
         """Pending files that cannot be stored as they are now; a later notice or question tries
         them again."""
         self._total = 0
-        self._unstored_listing: tuple[FileEntry, ...] | None = None
-        """The files without rows, where their names are not stored yet (INDEX-65)."""
+        self.unlisted: tuple[FileEntry, ...] | None = None
+        """The files without text, until their names are stored (INDEX-65)."""
         self._epoch = -1
         self._unindexed: set[VaultPath] = set()
         """Files that had no rows at the beginning and have none yet: many in a first build."""
@@ -123,19 +121,8 @@ class PendingFiles:
             self._meanwhile = None
             self._total = len(self._pending)
             self._unindexed = set(outdated.new)
-            self._unstored_listing = outdated.others
+            self.unlisted = outdated.textless
             self.wake()
-
-    def store_listing(self) -> None:
-        """Store the names of the files without rows for the next start, once all others have rows
-        (INDEX-65); where another program writes, a later start does."""
-        with self.state:
-            if not self._unindexed <= self._deferred:
-                return
-            others, self._unstored_listing = self._unstored_listing, None
-        if others is not None:
-            with contextlib.suppress(Replaced, Busy):
-                self.index.store_listing(others, PATIENCE)
 
     def _compare(self, entries: list[FileEntry]) -> tuple[int, Outdated]:
         for _ in range(ATTEMPTS):

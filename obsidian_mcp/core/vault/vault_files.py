@@ -54,11 +54,25 @@ _NO_EDITOR = (
 )
 
 
+class KnownCatalog:
+    """Gives a vault the catalog of its files; who asks first waits until all are known.
+
+    From then on it is an attribute like any other.
+    """
+
+    def __get__(self, vault: VaultFiles, owner: type) -> Catalog:
+        catalog = vault.list_all()
+        vars(vault)["catalog"] = catalog
+        return catalog
+
+
 class VaultFiles:
     """The visible files of a vault, in step with the disk.
 
     Every method may be called from any thread.
     """
+
+    catalog = KnownCatalog()
 
     def __init__(
         self, name: str, files: Files, dirty: Dirty, *, policy: Policy, app: Obsidian | None
@@ -93,9 +107,8 @@ class VaultFiles:
         """A sentence about why the folder is not watched; empty where it is."""
         return self._listing.watch_problem
 
-    @property
-    def catalog(self) -> Catalog:
-        """The visible files; who asks for them waits for the first look at the folder."""
+    def list_all(self) -> Catalog:
+        """Return the visible files when all are known."""
         return self._listing.list_all()
 
     def wait_for_files(self, seconds: float | None = None) -> bool:
