@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 from hypothesis import strategies as st
 
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.files.ports import Files
@@ -24,7 +23,7 @@ from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
 
-from .core.memory import Always
+from .core.memory import Always, empty_index
 from .other_program import OtherProgram
 from .test_safety_sequences import Notes
 from .vaults import contents, write_files
@@ -224,13 +223,9 @@ def shared_vault(disk: Callable[[Path], Files] = Disk) -> Iterator[SharedVault]:
         shutil.rmtree(base)
 
 
-def _open_empty_index() -> Index:
-    return open_index(None)
-
-
 @contextmanager
 def open_again(
-    root: Path, disk: Callable[[Path], Files] = Disk, open_its_index: Callable[[], Index] = _open_empty_index
+    root: Path, disk: Callable[[Path], Files] = Disk, open_its_index: Callable[[], Index] = empty_index
 ) -> Iterator[SharedVault]:
     """A vault that is there, opened by another process."""
     other = OtherProgram(root)

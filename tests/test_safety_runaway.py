@@ -195,13 +195,15 @@ class Probe:
 
         Their own time is counted, because a busy machine gives them less of it.
         """
-        begin = self.used()
-        while (before := self.used()) - begin < seconds:
+        begin = before = self.used()
+        while before - begin < seconds:
             since = time.monotonic()
             with suppress(psutil.TimeoutExpired):
                 self._process.wait(0.1)
-            if self.used() - before < 0.2 * (time.monotonic() - since):
+            used = self.used()
+            if used - before < 0.2 * (time.monotonic() - since):
                 return True
+            before = used
         return False
 
 

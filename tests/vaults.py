@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from obsidian_mcp.adapters.disk import Disk
-from obsidian_mcp.adapters.index_database import open_index
 from obsidian_mcp.adapters.journal import SqliteJournal
 from obsidian_mcp.app import App
 from obsidian_mcp.core.vault.vault import Vault
 from obsidian_mcp.errors import AppError
 from obsidian_mcp.tools.registry import call
 
-from .core.memory import Always
+from .core.memory import Always, empty_index
 
 
 def write_files(root: Path, texts: Mapping[str, str]) -> Path:
@@ -33,7 +32,7 @@ def contents(root: Path) -> dict[str, bytes]:
 
 def vault_on(disk: Disk) -> Vault:
     """A vault that knows its files, with its journal beside it and its index in memory."""
-    vault = Vault("v", disk, Always(), SqliteJournal(Path(disk.root).parent / "state"), lambda: open_index(None))
+    vault = Vault("v", disk, Always(), SqliteJournal(Path(disk.root).parent / "state"), empty_index)
     vault.refresh()
     return vault
 
