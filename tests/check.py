@@ -51,7 +51,9 @@ PROCESSES = [
     "tests/contracts",
     "tests/serve",
     "tests/setup",
+    "tests/test_many_parts.py",
     "tests/test_safety_hostile.py",
+    "tests/test_safety_limits.py",
     "tests/test_safety_runaway.py",
 ]
 """Tests that mostly wait, for processes or for limits of time; the others take about as long beside them."""
