@@ -258,6 +258,7 @@ def test_the_folder_of_a_journal_that_cannot_be_used_is_named_as_it_is(tmp_path:
 
 
 def test_a_vault_that_is_only_read_gets_no_journal(tmp_path: Path) -> None:
+    """SAFE-13"""
     journal = SqliteJournal(tmp_path / "state")
 
     assert journal.latest() == 0
