@@ -65,7 +65,12 @@ MOST_ELECTIONS = 3
 class Watcher:
     """`Dirty` for one folder (WATCH rules).
 
-    Until watchdog has started, and where it cannot, scans find changes.
+    `start` looks for a source of reports, in a thread: the server that leads, else the system.
+    While there is none that works, `drain` has the calls scan. While there is one, `drain` returns
+    the reported paths, and `scan_due` says when a scan in the background is to find what nobody
+    reports: after the beginning of a watch, after a burst of changes, after ten minutes, and when
+    a folder has moved, which the folders are watched anew for. `note_scan` finds out that the
+    source has ended, and begins anew.
     """
 
     def __init__(
@@ -81,41 +86,51 @@ class Watcher:
         for all; without one, this watcher watches for itself."""
         self._folder = root
         self.root = str(root)
+        self.problem = ""
         self._notify = notify
+        self._clock = clock
         self._meeting_place = meeting_place
         self._lock = threading.Lock()
-        self._paths: set[str] = set()
-        self._overflow = False
-        self._blind = False
-        """Changes from before the system began to report, or from a burst, have yet to be found by
-        a scan."""
-        self._is_astray = False
-        """Whether folders moved or went since the watch began: watchdog (7.1) may report what
-        happens in one of them under the path of another, or not at all."""
-        self._clock = clock
-        self._burst = float("-inf")
-        """When the last event of a burst came."""
-        self._missed: set[str] = set()
-        """Paths whose change a scan has found and nobody has reported."""
-        self._missed_at = 0.0
-        self._is_caught_up = False
-        """Whether a scan was made since the system began to report, or lost reports: what it finds,
-        nobody reports."""
+        self._stopped = False
+
+        # where the reports come from
         self._source: Source | None = None
-        self._leader: WatchLeader | None = None
-        """Tells other servers of the vault; None where this one follows, or watches for itself."""
-        self._electing = threading.Lock()
-        """Held by a thread that elects, so that no other one of this watcher follows it."""
         self._is_broken = False
         """Whether `_source` was seen to be of no use any more: a disk that comes back may have the
         same numbers."""
         self._watched: FileIdentity | None = None
         """Identity of the folder that is watched: a disk that was away, or a copy that was
         restored, has another."""
-        self.problem = ""
-        self._stopped = False
+        self._leader: WatchLeader | None = None
+        """Tells other servers of the vault; None where this one follows, or watches for itself."""
+        self._electing = threading.Lock()
+        """Held by a thread that elects, so that no other one of this watcher follows it."""
+
+        # what was reported
+        self._paths: set[str] = set()
+        self._must_call_scan = False
+        """Whether reports were dropped, so that the next call scans."""
+        self._burst_at = float("-inf")
+        """When the last event of a burst came."""
+        self._has_moved_folders = False
+        """Whether folders moved or went since the watch began: watchdog (7.1) may report what
+        happens in one of them under the path of another, or not at all."""
+
+        # what was not
+        self._is_scan_wanted = False
+        """Changes from before the system began to report, or from a burst, have yet to be found by
+        a scan in the background."""
         self._scanning = Scanning(clock=clock)
-        self._net = Scanning(SAFETY_NET_SECONDS, clock=clock)
+        """When the next such scan may come, or one before a call where nothing is reported."""
+        self._safety_net = Scanning(SAFETY_NET_SECONDS, clock=clock)
+        """When a scan is due although nothing seems to be missing."""
+        self._is_caught_up = False
+        """Whether a scan was made since the system began to report, or lost reports: what it finds,
+        nobody reports."""
+        self._unreported: set[str] = set()
+        """Paths whose change a scan has found and nobody has reported yet."""
+        self._unreported_at = 0.0
+        """When it has found them."""
 
     @property
     def mode(self) -> str:
@@ -130,6 +145,7 @@ class Watcher:
         source = self._source  # asked without the lock: what it reports meanwhile is noted with it
         return source is not None and source.answers() and self.mode == "events"
 
+    # -- where the reports come from
     def start(self) -> None:
         """Begin to watch, or to watch anew, in a new thread: a large folder takes a while.
 
@@ -228,7 +244,7 @@ class Watcher:
             if not self._stopped:
                 replaced, self._source = self._source, source
                 self._watched, self._is_broken = watched, False
-                self._blind = True
+                self._is_scan_wanted = True
                 self._is_caught_up = False
                 self.problem = ""
             has_stopped = self._stopped
@@ -255,6 +271,7 @@ class Watcher:
         if leader is not None:
             leader.stop()
 
+    # -- what the vault asks
     def drain(self) -> set[str] | None:
         """Return the paths that were reported since the last call; None if the folder must be
         scanned."""
@@ -262,7 +279,7 @@ class Watcher:
         with self._lock:
             if self.mode == "events":
                 paths, self._paths = self._paths, set()
-                scan, self._overflow = self._overflow, False
+                scan, self._must_call_scan = self._must_call_scan, False
                 return None if scan else paths
             if self._source is not None:  # after this scan the folder is watched anew
                 self._is_broken = True
@@ -274,27 +291,29 @@ class Watcher:
             if self.mode != "events":
                 return None
             now = self._clock()
-            if self._missed and now >= self._missed_at + REPORT_SECONDS:
-                self._missed.clear()
+            if self._unreported and now >= self._unreported_at + REPORT_SECONDS:
+                self._unreported.clear()
                 if self._source is None or not self._source.ask_to_renew():
                     self._start_in_thread()
                     return None
-            timer = self._scanning if self._blind else self._net
-            pause = max(timer.pause, self._burst + SETTLE_SECONDS - now if self._blind else 0.0)
+            timer = self._scanning if self._is_scan_wanted else self._safety_net
+            pause = max(
+                timer.pause, self._burst_at + SETTLE_SECONDS - now if self._is_scan_wanted else 0.0
+            )
             if pause > 0:
-                return min(pause, REPORT_SECONDS) if self._missed else pause
-            if self._is_astray:  # the scan is due when the new watch has begun
-                self._is_astray = False
+                return min(pause, REPORT_SECONDS) if self._unreported else pause
+            if self._has_moved_folders:  # the scan is due when the new watch has begun
+                self._has_moved_folders = False
                 self._start_in_thread()
                 return None
             timer.drain()
-            self._blind = False
+            self._is_scan_wanted = False
             return 0.0
 
     def note_scan(self) -> None:
         """Note that a scan has ended; watch anew where the watch is broken (WATCH-06)."""
         self._scanning.note_scan()
-        self._net.note_scan()
+        self._safety_net.note_scan()
         with self._lock:
             if self._source is not None and self.mode != "events":
                 self.start()
@@ -305,18 +324,18 @@ class Watcher:
         """Note changes that a scan has found: if they are not reported soon, the system has lost
         sight of a folder, as of one moved into a new one, and it is watched anew (WATCH-11)."""
         with self._lock:
-            self._missed = set(paths) if self._is_caught_up else set()
-            self._missed_at = self._clock()
+            self._unreported = set(paths) if self._is_caught_up else set()
+            self._unreported_at = self._clock()
             self._is_caught_up = True
 
-    # -- what the system, or the server that leads, tells
+    # -- what the source tells
     def report(self, path: str, *, is_folder: bool = False, goes: bool = False) -> None:
         """Note that the file or folder at an absolute path may have changed, and pass it on.
 
         `goes`: a folder moved or went.
         """
         if goes and WATCHES_EACH_FOLDER:
-            self._is_astray = True
+            self._has_moved_folders = True
         relative = relative_path(self.root, path)
         if relative is None:
             return
@@ -329,12 +348,12 @@ class Watcher:
         if relative in self._paths:
             return  # not looked at since the last report: most come in fours
         with self._lock:
-            if self._missed:
-                self._missed.discard(normal_form(relative))
+            if self._unreported:
+                self._unreported.discard(normal_form(relative))
             if is_folder or len(self._paths) >= BURST_PATHS:
-                self._blind, self._burst = True, self._clock()
+                self._is_scan_wanted, self._burst_at = True, self._clock()
             if relative == "" or len(self._paths) >= MOST_PATHS:
-                self._overflow = True
+                self._must_call_scan = True
                 self._paths.clear()
             else:
                 self._paths.add(relative)
@@ -344,7 +363,7 @@ class Watcher:
         """Note that events were dropped: a scan is due, and one more when the system has caught
         up."""
         with self._lock:
-            self._overflow = self._blind = True
+            self._must_call_scan = self._is_scan_wanted = True
             self._is_caught_up = False
             self._paths.clear()
         if (leader := self._leader) is not None:
@@ -364,8 +383,8 @@ class Watcher:
     def _note_request(self) -> None:
         """Watch anew soon: a server that follows has found what nobody reported (WATCH-11)."""
         with self._lock:
-            self._is_astray = self._blind = True
-            self._burst = self._clock()
+            self._has_moved_folders = self._is_scan_wanted = True
+            self._burst_at = self._clock()
         self._notify()
 
 

@@ -34,6 +34,7 @@ OUTSIDE = {
     "connection_made": "asyncio.Protocol",
     "connection_lost": "asyncio.Protocol",
     "data_received": "asyncio.Protocol",
+    "main_loop": "uvicorn.Server",
     "aclose": "anyio's streams",
 }
 """Methods of classes that another package calls by this name, and whose interface it is."""

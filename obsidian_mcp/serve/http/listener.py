@@ -9,6 +9,8 @@ import os
 import socket
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from email.utils import formatdate
 from typing import Any, Final
 
 import h11
@@ -58,6 +60,8 @@ class _Protocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         self._expect_head()
+        date = formatdate(usegmt=True).encode()
+        self.server_state.default_headers = [(b"date", date)]  # of the answer to this
         super().data_received(data)
 
     def handle_events(self) -> None:
@@ -135,7 +139,14 @@ def send_in_pieces(app: ASGIApp) -> ASGIApp:
 
 class Listener(uvicorn.Server):
     """Stops on the first SIGTERM or SIGINT when calls in flight have ended, at once on the second;
-    exit status 0."""
+    exit status 0.
+
+    uvicorn's own server wakes ten times a second to see whether it is to stop, and to keep the date
+    of its answers; this one waits (LIFE-08).
+    """
+
+    _loop: asyncio.AbstractEventLoop | None = None
+    """That waits for the end."""
 
     def __init__(self, app: ASGIApp, *, drain: float, on_stop: Callable[[], None]) -> None:
         """`drain`: seconds that calls in flight get at the end.
@@ -158,6 +169,25 @@ class Listener(uvicorn.Server):
             )
         )
         self._on_stop = on_stop
+        self._has_to_exit = asyncio.Event()
+
+    @property
+    def should_exit(self) -> bool:
+        """Whether the server is to stop, or stops; may be set in any thread."""
+        return self._should_exit
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        self._should_exit = value
+        if value and self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._has_to_exit.set)
+
+    async def main_loop(self) -> None:
+        """Wait until the server is to stop."""
+        self._loop = asyncio.get_running_loop()
+        if not self.should_exit:
+            await self._has_to_exit.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._on_stop()

@@ -32,7 +32,7 @@ from .mcp_endpoint import McpEndpoint
 from .pages import Challenge, HomePage, OpenApi
 from .services import Services
 
-TIDY_SECONDS: Final = 10.0
+TIDY_SECONDS: Final = 60.0
 """How often what is over is forgotten."""
 
 
@@ -40,7 +40,7 @@ class Upkeep(Protocol):
     """What has to be done while a server runs, whether requests come or not."""
 
     def tidy(self) -> None:
-        """Forget what is over; called every few seconds, in a thread. Raises: AppError."""
+        """Forget what is over; called every minute, in a thread. Raises: AppError."""
 
     def close(self) -> None:
         """Close what is open; called at the end."""

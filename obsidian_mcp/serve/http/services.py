@@ -27,6 +27,8 @@ REVOCATION_SECONDS: Final = 1.0
 
 Requests are checked as they come.
 """
+IDLE_SECONDS: Final = 60.0
+"""How often it is found out who may still come in while no request and no stream is open."""
 
 
 class PrincipalService:
@@ -94,6 +96,8 @@ class Services:
         self._by_principal: dict[Principal, PrincipalService] = {}
         self._ending: list[PrincipalService] = []
         """Of principals that may no longer come in, while calls of theirs are in flight."""
+        self._has_come = anyio.Event()
+        """Set by a request."""
         self._tasks: TaskGroup
 
     @asynccontextmanager
@@ -107,6 +111,7 @@ class Services:
 
     def service_of(self, principal: Principal) -> PrincipalService:
         """Return what serves a principal, which may come in now."""
+        self._has_come.set()
         if principal not in self._by_principal:
             app = (
                 self._owner
@@ -142,7 +147,14 @@ class Services:
 
     async def _end_revoked(self) -> None:
         while True:
-            await anyio.sleep(REVOCATION_SECONDS)
+            if any(service.requests for service in self._by_principal.values()):
+                await anyio.sleep(REVOCATION_SECONDS)
+            else:
+                self._has_come = anyio.Event()
+                with anyio.move_on_after(IDLE_SECONDS) as waiting:
+                    await self._has_come.wait()
+                if not waiting.cancelled_caught:
+                    await anyio.sleep(REVOCATION_SECONDS)
             try:
                 self._begin_ending()
             except Exception:  # noqa: BLE001  one look at the keys must not end the server
