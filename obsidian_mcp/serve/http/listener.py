@@ -31,6 +31,9 @@ GRACE_SECONDS: Final = 5.0
 HEAD_SECONDS: Final = 10.0
 """How long the head of a request may take from its first byte, the first of a connection from its
 opening."""
+ACCEPT_SECONDS: Final = 0.02
+"""From the last connection that is accepted until uvicorn closes all that there are: asyncio leaves
+one open that it has accepted and not yet made known."""
 STALL_SECONDS: Final = 30.0
 """How long a client may take nothing of an answer that waits for it."""
 PIECE_BYTES: Final = 256 * 1024
@@ -191,6 +194,10 @@ class Listener(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._on_stop()
+        for listening in sockets or ():
+            with suppress(NotImplementedError):  # Windows' loop accepts by other means
+                asyncio.get_running_loop().remove_reader(listening)
+        await asyncio.sleep(ACCEPT_SECONDS)
         await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: Any) -> None:  # noqa: ARG002

@@ -488,3 +488,26 @@ def test_curl_gets_its_answers(app: App) -> None:
         command = ["curl", "-s", "-X", "POST", f"{url}/mcp", "-H", "Content-Type: application/json", "-d", message]
         done = subprocess.run(command, capture_output=True, check=True, timeout=20)
         assert json.loads(done.stdout)["result"]["tools"]
+
+
+def test_connections_that_are_opened_as_the_server_ends_are_closed(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LIFE-02: asyncio forgot those that it had just accepted."""
+    monkeypatch.setattr(listener, "HEAD_SECONDS", 100.0)
+    opened: list[socket.socket] = []
+    are_many = threading.Event()
+
+    def open_until_refused() -> None:
+        with suppress(OSError):
+            while len(opened) < 400:
+                opened.append(connect(url))
+                if len(opened) == 50:
+                    are_many.set()
+
+    with serving(app, drain=60) as url:  # it asserts that the server ends within 20 s
+        opening = threading.Thread(target=open_until_refused)
+        opening.start()
+        assert are_many.wait(20)
+    opening.join(20)
+    for connection in opened:
+        with connection:
+            assert is_dropped(connection)
