@@ -11,6 +11,7 @@ from .columns import IN_LIST
 from .database import Connection
 from .interned import INTERNED
 
+_HAS_OTHER_LETTERS = "value GLOB '*[^ -~]*'"
 NAMED_FILES = 500
 """Most files that are named to SQLite to be sorted; of more, those of all are read in order."""
 
@@ -66,14 +67,19 @@ class FileSets(NamedTuple):
         for value, files in self.connection.execute(sql, (key,)):
             yield json.loads(value), json.loads(f"[{files}]")
 
-    def read_values(self, table: str, key: str) -> list[tuple[str, Any]]:
+    def read_values(self, table: str, key: str, part: str = "") -> list[tuple[str, Any]]:
         """Return the different values of a property, each with the text that is stored of it.
 
-        Some may be of no file any more.
+        Some may be of no file any more. With `part`, ASCII without quotes and backslashes, only
+        those whose text has it in any case, and those with other letters than ASCII, of which
+        SQLite folds none.
         """
         source = INTERNED[table].names if table in INTERNED else table
-        sql = f"SELECT DISTINCT value FROM {source} WHERE key = ?"
-        return [(text, json.loads(text)) for (text,) in self.connection.execute(sql, (key,))]
+        sql, values = f"SELECT DISTINCT value FROM {source} WHERE key = ?", [key]
+        if part:
+            sql += f" AND (instr(lower(value), ?) OR {_HAS_OTHER_LETTERS})"
+            values.append(part.lower())
+        return [(text, json.loads(text)) for (text,) in self.connection.execute(sql, values)]
 
     def with_values(self, table: str, key: str, texts: Collection[str]) -> set[int]:
         """Return the files with one of some values of a property, as `read_values` has them."""
@@ -82,12 +88,14 @@ class FileSets(NamedTuple):
         source = f"{table} WHERE key = ? AND value {IN_LIST}"
         return self._files(source, key, json.dumps([*texts]))
 
-    def find_by_value(self, table: str, key: str, accepts: Callable[[Any], bool]) -> set[int]:
-        """Return the files with a value of a property that is accepted.
+    def find_by_value(
+        self, table: str, key: str, accepts: Callable[[Any], bool], part: str = ""
+    ) -> set[int]:
+        """Return the files with a value of a property that is accepted; `part` as `read_values`.
 
         Each different value is asked about once, and only the files of accepted ones are read.
         """
-        texts = [text for text, value in self.read_values(table, key) if accepts(value)]
+        texts = [text for text, value in self.read_values(table, key, part) if accepts(value)]
         return self.with_values(table, key, texts)
 
     def group_by_tag(self) -> Iterator[tuple[str, list[int]]]:

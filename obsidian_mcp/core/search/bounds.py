@@ -297,7 +297,7 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
 
     has_name, has_value = make_name_test(node.key), make_value_test(node.value, match_case)
     files_with: set[int] = set()
-    sets = snapshot.rows.file_sets
+    sets, part = snapshot.rows.file_sets, _find_stored_part(node.value)
     named = [
         (table, key)
         for table in snapshot.signals.property_tables
@@ -308,9 +308,20 @@ def _property(snapshot: Snapshot, node: nodes.Property, match_case: bool | None)
         if node.value is None:
             files_with |= sets.with_key(table, key)
         else:
-            files_with |= sets.find_by_value(table, key, has_value)
+            files_with |= sets.find_by_value(table, key, has_value, part)
     unsure = search_document.TRUNCATED | search_document.ODD_KEYS
     return _make_uncertain(snapshot, Bounds.from_files(listed_only(snapshot, files_with)), unsure)
+
+
+def _find_stored_part(value: nodes.QueryNode | None) -> str:
+    """Return a text that is in what is stored of every value that matches; "" where none is sure.
+
+    A number may be stored in another form (1e+16), and JSON writes quotes and backslashes
+    otherwise.
+    """
+    text = value.text if isinstance(value, Word | Phrase) else ""
+    is_plain = text.isascii() and text.isprintable() and not {'"', "\\"} & {*text}
+    return text if is_plain and any(char.isalpha() and char not in "eE" for char in text) else ""
 
 
 def listed_only(snapshot: Snapshot, files: set[int]) -> AbstractSet[int]:

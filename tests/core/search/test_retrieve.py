@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from obsidian_mcp.core.files.settings import IgnoreFilters
 from obsidian_mcp.core.query.nodes import Word
 from obsidian_mcp.core.query.parser import parse
-from obsidian_mcp.core.search.hits import Hits, Request
+from obsidian_mcp.core.search.hits import Hits, MatchMode, Request
 from obsidian_mcp.core.search.lexicon import Lexicon
 from obsidian_mcp.core.search.reading import is_smart
 from obsidian_mcp.core.search.search import Search
@@ -644,3 +644,27 @@ def test_every_word_of_a_note_finds_it_whatever_it_is_made_of(query: str, text: 
             hits = search.find(Request(searched, snippets=3)).hits
             if searched != query and read == Word(searched) and is_smart(read):
                 assert "N.md" in {hit.path for hit in hits}, searched
+
+
+@pytest.mark.parametrize(
+    ("value", "query"),
+    [
+        ("Alias 40", '[key:"alias 40"]'),
+        ("[One, Alias 40]", "[key:lias]"),
+        ("\u212aelvin", '[key:"kelvin"]'),
+        ("\u017ftreet", "[key:STREET]"),
+        ("'say \"hi\" now'", "[key:hi]"),
+        ("'say \"hi\"'", '[key:"say \\"hi\\""]'),
+        ("1e16", "[key:10000000000000000]"),
+        ("3.0", '[key:"3"]'),
+        ("true", "[key:tru]"),
+        ("'[[Trips/Rome|The city]]'", '[key:"the city"]'),
+    ],
+)
+@pytest.mark.parametrize("match", ["smart", "exact"])
+def test_a_value_of_a_property_is_found_however_it_is_stored(value: str, query: str, match: MatchMode) -> None:
+    """SEARCH-45, QUERY-51: values that cannot match are left out before they are read."""
+    contents = {"Note.md": f"---\nkey: {value}\n---\n", "Other.md": "---\nkey: quite another\n---\n"}
+    with indexed(contents) as vault:
+        hits = search_of(vault).find(Request(query, match)).hits
+    assert [hit.path for hit in hits] == ["Note.md"]
