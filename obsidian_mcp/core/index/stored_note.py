@@ -12,12 +12,12 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import accumulate, chain, compress
+from itertools import chain, compress
 
 from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.packed_numbers import (
     from_gaps,
+    from_steps,
     from_turns,
     pack_numbers,
     to_gaps,
@@ -109,14 +109,13 @@ class NoteHead:
         high, low = map(ord, self._parts[:_LENGTH_CHARACTERS])
         self._texts_start = _LENGTH_CHARACTERS + (high << 16) + low
 
-    @cached_property
-    def _columns(self) -> _PartColumns:
+    def _read_columns(self) -> _PartColumns:
         return _PartColumns(unpack_numbers(self._parts[_LENGTH_CHARACTERS : self._texts_start]))
 
     @property
     def structure(self) -> array[int]:
         """The numbers of the `Structure` of the text; none where it is not known."""
-        columns = self._columns
+        columns = self._read_columns()
         if columns.numbers[0] == _UNKNOWN:
             return array("I")
         return columns.to_structure()
@@ -124,7 +123,7 @@ class NoteHead:
     @property
     def headings(self) -> tuple[HeadingFact, ...]:
         """The headings of the file in their order."""
-        columns = self._columns
+        columns = self._read_columns()
         return tuple(
             HeadingFact(level - 1, text, start)
             for level, text, start in zip(
@@ -138,26 +137,30 @@ class NoteHead:
     @property
     def list_items(self) -> tuple[ItemPlace, ...]:
         """Where the list items of the file are."""
-        columns = self._columns
-        ids = self._read_texts(sum(columns.heading_lengths), columns.id_lengths)
+        columns = self._read_columns()
         marks = iter(columns.marks)
-        items = []
-        parents, lists = iter(columns.parents), iter(columns.lists)
-        for start, end, kind in zip(columns.starts, columns.ends, columns.kinds, strict=True):
-            mark = next(marks) if kind & _TASK else None
-            if kind & _ITEM:
-                parent = next(parents)
-                items.append(
-                    ItemPlace(
-                        start,
-                        end,
-                        None if parent == _NONE else parent - 1,
-                        next(lists) - 1,
-                        None if mark is None else chr(mark),
-                        next(ids) if kind & _NAMED else None,
-                    )
+        statuses = [chr(next(marks)) if kind & _TASK else None for kind in columns.kinds]
+        ids = self._read_texts(sum(columns.heading_lengths), columns.id_lengths)
+        chosen = columns.kinds.translate(_ITEMS)
+        spans = (columns.starts, columns.ends, columns.kinds, statuses)
+        return tuple(
+            [
+                ItemPlace(
+                    start,
+                    end,
+                    None if parent == _NONE else parent - 1,
+                    list_line - 1,
+                    status,
+                    next(ids) if kind & _NAMED else None,
                 )
-        return tuple(items)
+                for start, end, kind, status, parent, list_line in zip(
+                    *(compress(column, chosen) for column in spans),
+                    columns.parents,
+                    columns.lists,
+                    strict=True,
+                )
+            ]
+        )
 
     def _read_texts(self, skipped: int, lengths: list[int]) -> Iterator[str]:
         """Yield texts behind the numbers, after so many skipped characters."""
@@ -174,70 +177,66 @@ class _PartColumns:
         self.numbers = numbers
         count = numbers[1]
         spans_end = _COUNTS + 2 * count
-        self.starts, self.ends = from_gaps(numbers[_COUNTS:spans_end])
+        self._spans = numbers[_COUNTS:spans_end]
+        self.starts = from_steps(self._spans[:count])
         self.kinds = bytes(numbers[spans_end : spans_end + count])
-        self._further = spans_end + count
-        """Where the columns of items begin."""
-
-    @cached_property
-    def levels(self) -> bytes:
+        item_count = self.kinds.translate(_ITEMS).count(1)
+        self._lists_start = spans_end + count + item_count
+        self._marks_start = self._lists_start + item_count
+        self._lengths_start = self._marks_start + self.kinds.translate(_TASKS).count(1)
+        self.levels = self.kinds.translate(_LEVELS)
         """The levels of all parts, greater by one; 0 of what is no heading."""
-        return self.kinds.translate(_LEVELS)
+
+    @property
+    def ends(self) -> list[int]:
+        return from_gaps(self._spans)[1]
 
     @property
     def heading_starts(self) -> Iterator[int]:
         return compress(self.starts, self.levels)
 
-    @cached_property
-    def _bounds(self) -> list[int]:
-        """Where the columns after the kinds begin, and where the last one ends."""
-        items = sum(self.kinds.translate(_ITEMS))
-        sizes = [
-            items,
-            items,
-            sum(self.kinds.translate(_TASKS)),
-            len(self.levels) - self.levels.count(0),
-            sum(self.kinds.translate(_NAMES)),
-        ]
-        return list(accumulate(sizes, initial=self._further))
-
-    def _column(self, n: int) -> list[int]:
-        return self.numbers[self._bounds[n] : self._bounds[n + 1]]
-
     @property
     def parents(self) -> list[int]:
-        return from_turns(self._column(0))
+        first = _COUNTS + 3 * len(self.kinds)
+        return from_turns(self.numbers[first : self._lists_start])
 
     @property
     def lists(self) -> list[int]:
-        return from_turns(self._column(1))
+        return from_turns(self.numbers[self._lists_start : self._marks_start])
 
     @property
     def marks(self) -> list[int]:
-        return self._column(2)
+        return self.numbers[self._marks_start : self._lengths_start]
 
     @property
     def heading_lengths(self) -> list[int]:
-        return self._column(3)
+        return self.numbers[self._lengths_start : self._id_lengths_start]
 
     @property
     def id_lengths(self) -> list[int]:
-        return self._column(4)
+        return self.numbers[self._id_lengths_start :]
+
+    @property
+    def _id_lengths_start(self) -> int:
+        return self._lengths_start + len(self.levels) - self.levels.count(0)
 
     def to_structure(self) -> array[int]:
         """Return the numbers of a `Structure`."""
         blocks, tasks = self.kinds.translate(_BLOCKS), self.kinds.translate(_TASKS)
-        levels = [max(level - 1, 1) for level in self.levels if level]
+        ends = self.ends
+        levels = self.kinds.translate(_SECTION_LEVELS).replace(b"\0", b"")
         marks = self.marks
-        numbers = array("I", (self.numbers[0] - 1, sum(blocks), len(levels), len(marks)))
-        for column, chosen in ((self.starts, blocks), (self.ends, blocks)):
-            numbers.extend(compress(column, chosen))
-        numbers.extend(self.heading_starts)
-        numbers.extend(levels)
-        for column, chosen in ((self.starts, tasks), (self.ends, tasks)):
-            numbers.extend(compress(column, chosen))
-        numbers.extend(marks)
-        return numbers
+        counts = self.numbers[0] - 1, blocks.count(1), len(levels), len(marks)
+        columns = (
+            compress(self.starts, blocks),
+            compress(ends, blocks),
+            self.heading_starts,
+            levels,
+            compress(self.starts, tasks),
+            compress(ends, tasks),
+            marks,
+        )
+        return array("I", chain(counts, *columns))
 
 
 def _table(bit: int) -> bytes:
@@ -245,8 +244,10 @@ def _table(bit: int) -> bytes:
     return bytes(int(bool(kind & bit)) for kind in range(256))
 
 
-_BLOCKS, _ITEMS, _TASKS, _NAMES = map(_table, (_BLOCK, _ITEM, _TASK, _NAMED))
+_BLOCKS, _ITEMS, _TASKS = map(_table, (_BLOCK, _ITEM, _TASK))
 _LEVELS = bytes(kind // _LEVEL for kind in range(256))
+_SECTION_LEVELS = bytes(max(level - 1, 1) if level else 0 for level in _LEVELS)
+"""As `_LEVELS`, but the levels themselves; a page of a PDF is a section of level 1."""
 _LENGTH_CHARACTERS = 2
 """Characters of the length of the numbers."""
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Set as AbstractSet
 
 from obsidian_mcp.core.index import search_document
@@ -16,6 +17,8 @@ from .stored_document import StoredDocument, whole_text
 
 REPORTED_TEXTS = 64
 """Texts between two reports of progress."""
+PATHS_AT_ONCE = 256
+"""Paths that are looked up together: one alone takes 12 µs, 256 take 2 µs each."""
 
 
 def retrieve(
@@ -58,7 +61,11 @@ def _scan(snapshot: Snapshot, query: nodes.QueryNode, files: AbstractSet[int]) -
         set(),
     )
     rows = snapshot.rows.texts.read_searched(files)
+    numbers, paths = sorted(files), snapshot.table.paths
     for count, (number, text, plain) in enumerate(rows, 1):
+        if number not in paths:  # most come in the order of their numbers
+            first = bisect_left(numbers, number)
+            paths.look_up(frozenset(numbers[first : first + PATHS_AT_ONCE]))
         if not count % REPORTED_TEXTS:
             report_progress(count, len(files), "Searching")
             if not may_go_on():
