@@ -119,7 +119,10 @@ def test_an_exact_search_names_the_files_that_could_not_be_read() -> None:
         found = search.find(Request("wanted", "exact"))
         assert sorted(hit.path for hit in found.hits) == ["a.md", "c.md"]
         assert found.incomplete == "Not searched whole: b.md: The system does not allow reading 'b.md'."
-        assert search.find(Request("path:b", "exact")).incomplete is None
+        for of_names in ("path:b", "-path:a", "file:b OR -file:c"):
+            assert search.find(Request(of_names, "exact")).incomplete is None
+        for of_texts in ("-unwritten", "path:b OR wanted", "path:(a OR b) -unwritten"):
+            assert search.find(Request(of_texts, "exact")).incomplete == found.incomplete
         assert search.find(Request("wanted")).incomplete is None
         assert "b.md" in str(search.find(Request("unwritten")).incomplete)
 
