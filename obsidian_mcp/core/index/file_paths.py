@@ -13,7 +13,7 @@ from typing import Protocol, TypeVar
 
 from obsidian_mcp.core.files.file_entry import FileEntry
 from obsidian_mcp.core.text.text import to_printable
-from obsidian_mcp.core.text.vault_path import VaultPath
+from obsidian_mcp.core.text.vault_path import VaultPath, is_indexable
 
 from .columns import IN_LIST, to_path, to_spelling, to_stored_path
 from .database import Connection
@@ -92,7 +92,8 @@ class FilePaths:
     def find_long(self) -> list[VaultPath]:
         """Return the files of which only the beginning is indexed (INDEX-26), by path."""
         sql = f"SELECT path FROM files WHERE size > {BODY_LIMIT} ORDER BY path"
-        return [to_path(path) for (path,) in self.connection.execute(sql)]
+        paths = (to_path(path) for (path,) in self.connection.execute(sql))
+        return [path for path in paths if is_indexable(path)]  # PDFs are read whole
 
     def join_paths(self) -> tuple[list[int], str]:
         """Return the numbers of all files, and their paths as they are stored, one a line."""

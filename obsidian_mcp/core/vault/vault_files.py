@@ -98,8 +98,8 @@ class VaultFiles:
         return disk
 
     def refresh(self, *, if_listed: bool = False) -> None:
-        """Bring the catalog in step with the disk; `if_listed`: only where it is known."""
-        if not if_listed or self._listing.scanned or self._listing.is_known:
+        """Bring the catalog in step with the disk; `if_listed`: only where it was known once."""
+        if not if_listed or self._listing.has_looked or self._listing.is_known:
             self._listing.refresh()
 
     @property

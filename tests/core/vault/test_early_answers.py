@@ -211,3 +211,27 @@ def test_a_vault_that_is_gone_is_an_error_for_a_list_of_tags(root: Path, look: L
     root.rename(root.with_name("away"))
     with pytest.raises(VaultNotFound):
         call(opened, "obsidian_tags", {})
+
+
+def test_a_disk_that_failed_is_looked_at_again_before_a_list_of_tags(root: Path) -> None:
+    opened = app_on(root)
+    vault = opened.vaults.get()
+    root.rename(root.with_name("away"))
+    with pytest.raises(VaultNotFound):
+        vault.look_everywhere()
+    with pytest.raises(VaultNotFound):
+        call(opened, "obsidian_tags", {})
+
+
+def test_an_early_answer_names_the_notes_that_are_indexed_in_part(
+    root: Path, look: Look, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """INDEX-51"""
+    look.end()
+    write(root / "Trips" / "Long.md", "#trip\n" + "All of it. " * 400_000)
+    app_on(root).vaults.get().indexer.complete()
+    held = Look(monkeypatch)
+    answer = ask(root, EARLY["a tag"])
+    assert STILL in answer["incomplete"]
+    assert "Trips/Long.md" in answer["incomplete"]
+    held.end()
