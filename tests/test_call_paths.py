@@ -94,13 +94,13 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
 @pytest.mark.parametrize(
     ("kind", "query", "match", "calls"),
     [
-        ("words", "quick fox", "smart", 769),
+        ("words", "quick fox", "smart", 771),
         ("a misspelled word", "fxo", "smart", 280),
         ("exact text", "fox", "exact", 587),
         ("a phrase", '"quick fox"', "exact", 534),
-        ("a tag", "tag:animal", "exact", 282),
-        ("a tag and a word", "tag:animal fox", "smart", 663),
-        ("a property", "[rating:3]", "exact", 262),
+        ("a tag", "tag:animal", "exact", 283),
+        ("a tag and a word", "tag:animal fox", "smart", 666),
+        ("a property", "[rating:3]", "exact", 264),
         ("a regular expression", "/f.x/", "exact", 505),
     ],
 )

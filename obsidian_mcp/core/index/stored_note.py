@@ -10,14 +10,12 @@ item with a box is a block, an item and a task (INDEX-52).
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, compress
+from itertools import accumulate, chain, compress
 
 from obsidian_mcp.core.note.item_place import ItemPlace
 from obsidian_mcp.core.text.packed_numbers import (
     from_gaps,
-    from_steps,
     from_turns,
     pack_numbers,
     to_gaps,
@@ -108,14 +106,12 @@ class NoteHead:
         """In the order of `SHORT_FIELDS`."""
         high, low = map(ord, self._parts[:_LENGTH_CHARACTERS])
         self._texts_start = _LENGTH_CHARACTERS + (high << 16) + low
-
-    def _read_columns(self) -> _PartColumns:
-        return _PartColumns(unpack_numbers(self._parts[_LENGTH_CHARACTERS : self._texts_start]))
+        self._packed = self._parts[_LENGTH_CHARACTERS : self._texts_start]
 
     @property
     def structure(self) -> array[int]:
         """The numbers of the `Structure` of the text; none where it is not known."""
-        columns = self._read_columns()
+        columns = _PartColumns(unpack_numbers(self._packed))
         if columns.numbers[0] == _UNKNOWN:
             return array("I")
         return columns.to_structure()
@@ -123,24 +119,21 @@ class NoteHead:
     @property
     def headings(self) -> tuple[HeadingFact, ...]:
         """The headings of the file in their order."""
-        columns = self._read_columns()
-        return tuple(
-            HeadingFact(level - 1, text, start)
-            for level, text, start in zip(
-                filter(None, columns.levels),
-                self._read_texts(0, columns.heading_lengths),
-                columns.heading_starts,
-                strict=False,
-            )
-        )
+        columns = _PartColumns(unpack_numbers(self._packed))
+        ends = list(accumulate(columns.heading_lengths, initial=self._texts_start))
+        texts = map(self._parts.__getitem__, map(slice, ends, ends[1:]))
+        levels = columns.levels.replace(b"\0", b"").translate(_LESS_BY_ONE)
+        return tuple(map(HeadingFact, levels, texts, compress(columns.starts, columns.levels)))
 
     @property
     def list_items(self) -> tuple[ItemPlace, ...]:
         """Where the list items of the file are."""
-        columns = self._read_columns()
+        columns = _PartColumns(unpack_numbers(self._packed))
         marks = iter(columns.marks)
         statuses = [chr(next(marks)) if kind & _TASK else None for kind in columns.kinds]
-        ids = self._read_texts(sum(columns.heading_lengths), columns.id_lengths)
+        ids_start = self._texts_start + sum(columns.heading_lengths)
+        id_ends = list(accumulate(columns.id_lengths, initial=ids_start))
+        ids = map(self._parts.__getitem__, map(slice, id_ends, id_ends[1:]))
         chosen = columns.kinds.translate(_ITEMS)
         spans = (columns.starts, columns.ends, columns.kinds, statuses)
         return tuple(
@@ -162,13 +155,6 @@ class NoteHead:
             ]
         )
 
-    def _read_texts(self, skipped: int, lengths: list[int]) -> Iterator[str]:
-        """Yield texts behind the numbers, after so many skipped characters."""
-        start = self._texts_start + skipped
-        for length in lengths:
-            yield self._parts[start : start + length]
-            start += length
-
 
 class _PartColumns:
     """The columns of the numbers in a head."""
@@ -178,22 +164,22 @@ class _PartColumns:
         count = numbers[1]
         spans_end = _COUNTS + 2 * count
         self._spans = numbers[_COUNTS:spans_end]
-        self.starts = from_steps(self._spans[:count])
+        self.starts = list(accumulate(self._spans[:count]))
         self.kinds = bytes(numbers[spans_end : spans_end + count])
         item_count = self.kinds.translate(_ITEMS).count(1)
         self._lists_start = spans_end + count + item_count
         self._marks_start = self._lists_start + item_count
-        self._lengths_start = self._marks_start + self.kinds.translate(_TASKS).count(1)
+        lengths_start = self._marks_start + self.kinds.translate(_TASKS).count(1)
         self.levels = self.kinds.translate(_LEVELS)
         """The levels of all parts, greater by one; 0 of what is no heading."""
+        ids_start = lengths_start + count - self.levels.count(0)
+        self.marks = numbers[self._marks_start : lengths_start]
+        self.heading_lengths = numbers[lengths_start:ids_start]
+        self.id_lengths = numbers[ids_start:]
 
     @property
     def ends(self) -> list[int]:
         return from_gaps(self._spans)[1]
-
-    @property
-    def heading_starts(self) -> Iterator[int]:
-        return compress(self.starts, self.levels)
 
     @property
     def parents(self) -> list[int]:
@@ -203,22 +189,6 @@ class _PartColumns:
     @property
     def lists(self) -> list[int]:
         return from_turns(self.numbers[self._lists_start : self._marks_start])
-
-    @property
-    def marks(self) -> list[int]:
-        return self.numbers[self._marks_start : self._lengths_start]
-
-    @property
-    def heading_lengths(self) -> list[int]:
-        return self.numbers[self._lengths_start : self._id_lengths_start]
-
-    @property
-    def id_lengths(self) -> list[int]:
-        return self.numbers[self._id_lengths_start :]
-
-    @property
-    def _id_lengths_start(self) -> int:
-        return self._lengths_start + len(self.levels) - self.levels.count(0)
 
     def to_structure(self) -> array[int]:
         """Return the numbers of a `Structure`."""
@@ -230,7 +200,7 @@ class _PartColumns:
         columns = (
             compress(self.starts, blocks),
             compress(ends, blocks),
-            self.heading_starts,
+            compress(self.starts, self.levels),
             levels,
             compress(self.starts, tasks),
             compress(ends, tasks),
@@ -248,6 +218,7 @@ _BLOCKS, _ITEMS, _TASKS = map(_table, (_BLOCK, _ITEM, _TASK))
 _LEVELS = bytes(kind // _LEVEL for kind in range(256))
 _SECTION_LEVELS = bytes(max(level - 1, 1) if level else 0 for level in _LEVELS)
 """As `_LEVELS`, but the levels themselves; a page of a PDF is a section of level 1."""
+_LESS_BY_ONE = bytes(max(level - 1, 0) for level in range(256))
 _LENGTH_CHARACTERS = 2
 """Characters of the length of the numbers."""
 
