@@ -191,7 +191,7 @@ def _fields_outside_lists(note: Note, places: Sequence[ItemPlace]) -> Iterator[I
     }
     for section in note.sections:
         start, end = section.span
-        if section.kind == "list" or note.body.find("::", start, end) < 0:
+        if section.kind == "list" or note.body.find("::", start, end) == -1:
             continue
         last = note.lines.line(max(end - 1, start))
         for number in range(note.lines.line(start), last + 1):

@@ -62,6 +62,12 @@ def test_a_checkbox_that_is_no_task_follows_the_app() -> None:
     ]
 
 
+@pytest.mark.parametrize(("spaces", "at_the_end"), [("", ""), (" ", ""), ("  ", "  "), ("   ", "   ")])
+def test_the_spaces_of_a_hard_break_stay_at_the_end_and_a_single_one_goes(spaces: str, at_the_end: str) -> None:
+    """TASK-26"""
+    assert changed(f"- [ ] a{spaces}", "x", TaskSettings()).lines == [f"- [x] a ✅ 2026-11-25{at_the_end}"]
+
+
 def test_dates_of_completion_come_and_go() -> None:
     """TASK-42"""
     assert changed("- [x] a ✅ 2026-01-01", "-", TaskSettings()).lines == ["- [-] a ❌ 2026-11-25"]
