@@ -219,3 +219,20 @@ def test_the_text_of_a_link_may_begin_with_a_tag_and_brackets_alone_may_not() ->
     """TAG-06"""
     assert [tag.name for tag in parse("[#label](Other.md) #free").tags] == ["label", "free"]
     assert [tag.name for tag in parse("[#open] and [#open, #free").tags] == ["free"]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_code"),
+    [
+        ("- a\n b\n\n     #tag\n", True),
+        ("- a\n b\n\n    #tag\n", False),
+        ("10. a\n  b\n\n      #tag\n", True),
+        ("10. a\n    b\n\n      #tag\n", False),
+        ("10. a\nb\n\n      #tag\n", False),
+    ],
+)
+def test_the_smallest_indent_of_an_items_lines_is_taken_from_all_and_the_rest_may_make_code(
+    text: str, is_code: bool
+) -> None:
+    """NOTE-29, NOTE-18"""
+    assert (not parse(text).tags) == is_code
