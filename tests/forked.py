@@ -70,8 +70,8 @@ def run(
         process = start(command, stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd)
         try:
             if process.stdin is not None:
-                process.stdin.write(fed or b"")
-                process.stdin.close()
+                with suppress(BrokenPipeError), process.stdin:  # it may have ended without reading
+                    process.stdin.write(fed or b"")
             status = process.wait(timeout)
         finally:
             process.kill()

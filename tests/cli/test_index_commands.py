@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests import forked
 from tests.index_dump import has_page_statistics
 
 NOTES = 300
@@ -35,8 +35,9 @@ def run(vault: Path, *words: str) -> dict[str, Any]:
         "OBSIDIAN_MCP_STATE": str(vault.parent / "state"),
     }
     command = [sys.executable, "-m", "obsidian_mcp", *words, "--json"]
-    done = forked.run(command, env=environment)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, encoding="utf-8", check=True, timeout=120
+    )
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
 
