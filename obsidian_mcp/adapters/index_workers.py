@@ -74,6 +74,8 @@ class IndexWorkers:
         self._pool: WorkerPool | None = None
         self._is_tidy = not niceness
         """Whether nothing was stored since the segments of the full-text index were merged."""
+        self._tidy_at = 0.0
+        """When they are to be merged, by the monotonic clock, if nothing more is stored."""
         self._has_journal = False
         """Whether much was written since the journal was emptied."""
         self._has_built = False
@@ -104,14 +106,15 @@ class IndexWorkers:
 
     def _note_stored(self, _: None) -> None:
         """See to it that the index is tidied after files were stored, by whomever."""
+        self._tidy_at = time.monotonic() + LINGER_SECONDS
         if self._is_tidy:
             self._is_tidy = False
             self._worker.wake()
 
     def _work(self, is_woken: bool) -> float | None:
-        if not is_woken and not self._is_tidy:
+        if not is_woken and self._seconds_to_tidy == 0.0:
             self._tidy()
-        elif not is_woken and self._seconds_to_rest == 0.0:
+        elif not is_woken and self._is_tidy and self._seconds_to_rest == 0.0:
             self._indexer.go_to_rest()
             give_back_memory()
         else:
@@ -130,11 +133,15 @@ class IndexWorkers:
                 self._worker.retry(RETRY_SECONDS)
         if self._worker.is_stopping:
             self._end_pool()
-        if not self._is_tidy:
-            return LINGER_SECONDS
         # A rest that is due now is a pause of 0 s: without any, it would never come.
-        pauses = (self._pause or None, self._seconds_to_rest)
+        chore = self._seconds_to_rest if self._is_tidy else self._seconds_to_tidy
+        pauses = (self._pause or None, chore)
         return min((pause for pause in pauses if pause is not None), default=None)
+
+    @property
+    def _seconds_to_tidy(self) -> float | None:
+        """Seconds until the index is to be tidied; None while it is."""
+        return None if self._is_tidy else max(self._tidy_at - time.monotonic(), 0.0)
 
     @property
     def _seconds_to_rest(self) -> float | None:

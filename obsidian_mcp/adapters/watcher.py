@@ -87,8 +87,7 @@ class Watcher:
         self._folder = root
         self.root = str(root)
         self.problem = ""
-        self._notify = notify
-        self._clock = clock
+        self._notify, self._clock = notify, clock
         self._meeting_place = meeting_place
         self._lock = threading.Lock()
         self._stopped = False
@@ -109,7 +108,7 @@ class Watcher:
         # what was reported
         self._paths: set[str] = set()
         self._must_call_scan = False
-        """Whether reports were dropped, so that the next call scans."""
+        """Whether reports were dropped, or nobody reported, so that the next call scans."""
         self._burst_at = float("-inf")
         """When the last event of a burst came."""
         self._has_moved_folders = False
@@ -243,9 +242,10 @@ class Watcher:
             replaced: Source | None = source
             if not self._stopped:
                 replaced, self._source = self._source, source
+                # since the one before ended nobody reports: a call does not wait for the scan aside
+                self._must_call_scan |= replaced is not None and not replaced.is_alive
                 self._watched, self._is_broken = watched, False
-                self._is_scan_wanted = True
-                self._is_caught_up = False
+                self._is_scan_wanted, self._is_caught_up = True, False
                 self.problem = ""
             has_stopped = self._stopped
         if replaced is not None and (has_stopped or replaced is not source):

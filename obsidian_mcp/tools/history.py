@@ -125,7 +125,8 @@ class Undone:
     """The number under which the undo itself can be undone."""
     more_files: int | None = None
     left: list[str] | None = None
-    """Files that stay as they are (wins: current), at most 50."""
+    """Files that stay as they are (wins: current), and new ones that were gone already: whoever
+    moved and changed one has it elsewhere. At most 50."""
 
 
 UndoPaths = Annotated[list[str], Argument(description="Only these")]

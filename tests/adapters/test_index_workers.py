@@ -363,3 +363,25 @@ def test_what_single_changes_leave_is_merged_in_the_background(
 
     eventually(lambda: segments(vault.index) <= search_document.FEW_SEGMENTS)
     assert found(vault.index, "heron") == changes
+
+
+def test_a_look_that_is_due_does_not_wait_until_the_index_is_tidied(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """WATCH-02: after a change was stored, a scan that was due in half a second came after two."""
+    monkeypatch.setattr(index_workers, "LINGER_SECONDS", 3_600.0)
+    looks = []
+
+    def look() -> float:
+        looks.append(len(looks))
+        return 0.01
+
+    workers = IndexWorkers(vault.indexer, vault.root, look, niceness=NICENESS, pool_files=1_000_000)
+    workers.start()
+    try:
+        with limit_call(WITHIN):
+            vault.indexer.complete()
+        before = len(looks)
+        eventually(lambda: len(looks) > before + 2)
+    finally:
+        workers.stop()

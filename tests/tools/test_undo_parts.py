@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -194,8 +195,38 @@ def test_the_undo_of_a_new_note_names_where_a_later_move_and_a_person_have_put_i
 
     with pytest.raises(UndoConflict, match=r"moved since, to 'By hand/New\.md'"):
         run(app, "undo", change=number)
-    (root / "By hand/New.md").unlink()
-    assert run(app, "undo", change=number)["change"] == number + 2, "it is gone, wherever it was"
+    (root / "By hand/New.md").rename(root / "By hand/Renamed.md")
+    with pytest.raises(UndoConflict, match=r"moved since, to 'By hand/Renamed\.md'"):
+        run(app, "undo", change=number)
+    with pytest.raises(UndoConflict, match=r"moved since, to 'By hand/Renamed\.md'"):
+        run(app, "undo", change=number, wins="both")
+
+
+@pytest.mark.parametrize("wins", ["neither", "undo", "current", "both"])
+@pytest.mark.parametrize("by", ["an edit elsewhere", "a removal"])
+def test_the_undo_of_a_new_note_that_is_gone_names_it_as_left_and_not_as_undone(
+    tmp_path: Path, by: str, wins: str
+) -> None:
+    """SAFE-06: `files: ["New.md"]`, and the note was in another folder, with a line more."""
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    (root / "Old.md").write_bytes(b"new\n")
+    os.utime(root / "Old.md", (0, 0))
+    app = app_on(root)
+    number = run(app, "create_note", name="New", content="new\n")["change"]
+    if by == "a removal":
+        (root / "New.md").unlink()
+    else:
+        (root / "F").mkdir()
+        (root / "New.md").rename(root / "F/New.md")
+        (root / "F/New.md").write_bytes(b"new\nand more\n")
+    before = contents(root)
+
+    answer = run(app, "undo", change=number, wins=wins)
+
+    assert (answer["files"], answer["left"]) == ([], ["New.md"])
+    assert contents(root) == before
+    assert run(app, "history")["changes"][-1]["undone_by"] == answer["change"]
 
 
 def test_a_folder_that_a_change_made_goes_with_the_last_of_its_files(tmp_path: Path) -> None:

@@ -87,9 +87,12 @@ class CheckedCatalog(StoredCatalog):
         raise FilesUnknown(name)
 
     def check_any(self) -> None:
-        """Look at one file where none was: of a folder that is gone nothing is answered. Raises:
-        VaultNotFound."""
+        """Look at one file where none was: of a folder that is gone nothing is answered.
+
+        What was counted without its files, such as all tags, is as it was. Raises: VaultNotFound.
+        """
         if not self._checked and (path := self._rows.file_paths.read_first()) is not None:
+            self.is_checked = False
             self.get(path)
 
 

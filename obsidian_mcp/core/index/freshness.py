@@ -80,8 +80,8 @@ _STILL_LOOKING = (
     "The folder is still being looked at: what other programs changed since the last session may "
 )
 LOOKING_NOTICE = (
-    f"{_STILL_LOOKING}be missing. The notes listed here are as they are now; ask again in a moment "
-    "for all."
+    f"{_STILL_LOOKING}be missing. The text of the notes listed here is as it is now; ask again in "
+    "a moment for all."
 )
 LOOKING = Freshness(looking=LOOKING_NOTICE)
 LOOKING_AT_MANY = Freshness(

@@ -33,6 +33,9 @@ Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
 
 TOOL = "undo"
+SAME_TIME_SECONDS = 2.0
+"""A file was written by a change whose time is so close: FAT counts in two seconds."""
+NANOSECONDS = 1e9
 
 
 class UndoneChange(NamedTuple):
@@ -89,7 +92,8 @@ def plan(
     are.
 
     The steps are taken back from the last one on, because a later one may have moved what an
-    earlier one wrote. Steps are left with `wins` "current" alone. Raises: UndoConflict.
+    earlier one wrote. Steps are left with `wins` "current", and of files that the change made and
+    that are not there any more. Raises: UndoConflict.
     """
     _look_for_missing(vault, part)
     chosen = set(part.steps)
@@ -114,8 +118,11 @@ def plan(
                 place = step.disk if kind == "remove" else moves.place_after(step.disk, earlier)
                 now = None if kind == "remove" and place in free else _content(vault, place)
                 operation = _restore(vault, part, step, place, now=now, wins=wins)
-                if operation is None and kind == "create" and wins != "undo":
-                    _check_gone(vault, recorded, step, place)
+                if operation is None and kind == "create" and now is None:
+                    if wins != "undo":
+                        _check_gone(vault, recorded, step, place)
+                    untouched.append(step)  # it was gone already, nobody knows where to
+                    continue
             except UndoConflict:
                 if wins != "current":
                     raise
@@ -293,11 +300,7 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     )
     place = moves.place_after(disk)
     if place == disk or not vault.files.exists(place):
-        paths = vault.catalog.find_by_name(normal_form(disk.rpartition("/")[2]))
-        namesakes = (entry.disk for path in paths if (entry := vault.catalog.get(path)) is not None)
-        place = next(
-            (namesake for namesake in namesakes if _holds(vault, namesake, step.after)), ""
-        )
+        place = _find_moved(vault, recorded, step)
     if place and not vault.policy.is_visible(normal_form(place)):
         raise _conflict(disk, step, None)
     if place:
@@ -307,6 +310,28 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
             "it.",
             path=normal_form(place),
         )
+
+
+def _find_moved(vault: Vault, recorded: Recorded, step: Step) -> str:
+    """Return where a file is now that the change made and another program moved; "" where nothing
+    shows that.
+
+    It has the bytes still, and the name or, since a move keeps it, the time. Bytes alone show
+    nothing: many notes are empty, or as their template.
+    """
+    name = normal_form(step.disk.rpartition("/")[2])
+    namesakes = set(vault.catalog.find_by_name(name))
+    candidates = [
+        entry
+        for entry in vault.catalog
+        if entry.size == len(step.after or b"")
+        and (
+            entry.path in namesakes
+            or abs(entry.mtime_ns / NANOSECONDS - recorded.time) < SAME_TIME_SECONDS
+        )
+    ]
+    candidates.sort(key=lambda entry: (entry.path not in namesakes, entry.path))
+    return next((entry.disk for entry in candidates if _holds(vault, entry.disk, step.after)), "")
 
 
 def _holds(vault: Vault, disk: str, data: bytes | None) -> bool:
