@@ -104,9 +104,8 @@ def plan(
     moves = Moves(
         Move(step.disk, step.target) for step in recorded.steps if step.target is not None
     )
-    moves_before = [*accumulate((step.target is not None for step in recorded.steps), initial=0)][
-        :-1
-    ]
+    counts = accumulate((step.target is not None for step in recorded.steps), initial=0)
+    moves_before = list(counts)[:-1]
     """How many moves were made before each step."""
 
     def restore_steps(kind: str) -> Iterator[Operation]:
