@@ -370,7 +370,7 @@ def test_a_look_that_is_due_does_not_wait_until_the_index_is_tidied(
 ) -> None:
     """WATCH-02: after a change was stored, a scan that was due in half a second came after two."""
     monkeypatch.setattr(index_workers, "LINGER_SECONDS", 3_600.0)
-    looks = []
+    looks: list[int] = []
 
     def look() -> float:
         looks.append(len(looks))
