@@ -229,6 +229,19 @@ def test_the_undo_of_a_new_note_that_is_gone_names_it_as_left_and_not_as_undone(
     assert run(app, "history")["changes"][-1]["undone_by"] == answer["change"]
 
 
+def test_a_new_note_is_taken_back_whole_and_has_no_hunks(tmp_path: Path) -> None:
+    """SAFE-31"""
+    root = tmp_path / "vault"
+    (root / ".obsidian").mkdir(parents=True)
+    app = app_on(root)
+    number = run(app, "create_note", name="New", content="new\n")["change"]
+
+    with pytest.raises(InvalidArguments, match="whole"):
+        run(app, "undo", change=number, paths=["New"], hunks=[1])
+    run(app, "undo", change=number, paths=["New"])
+    assert not (root / "New.md").exists()
+
+
 def test_a_folder_that_a_change_made_goes_with_the_last_of_its_files(tmp_path: Path) -> None:
     root = tmp_path / "vault"
     (root / ".obsidian").mkdir(parents=True)

@@ -242,6 +242,17 @@ def test_what_cannot_be_done_is_an_error(operation: CanvasOperation) -> None:
         changed(canvas(card("a")), operation)
 
 
+@pytest.mark.parametrize("size", [{"width": 10}, {"height": 10}, {"width": 10, "height": 10}])
+def test_an_edge_gets_no_size(size: dict[str, int]) -> None:
+    """CANVAS-6"""
+    edge = {"id": "e", "fromNode": "a", "fromSide": "right", "toNode": "b", "toSide": "left"}
+    body = canvas(card("a"), card("b", 400), edges=[edge])
+
+    with pytest.raises(InvalidArguments, match="An edge has no size"):
+        changed(body, EditCard("e", **size))
+    assert changed(body, EditCard("e", color="1")) != body
+
+
 def test_the_error_of_one_of_several_operations_says_which() -> None:
     with pytest.raises(InvalidArguments, match=r"Operation 2: .* Nothing was written"):
         changed(canvas(card("a")), EditCard("a", color="1"), EditCard("b", color="1"))

@@ -26,6 +26,7 @@ from obsidian_mcp.core.tasks.rule_text import write_rule
         ("every month on the last Friday and 1st Monday", "every month on the 1st Monday and last Friday"),
         ("every month on the second last", "every month on the 2nd last"),
         ("every month on the 15th, last and 1st", "every month on the 1st, 15th and last"),
+        ("every month on the 2nd last, last and 3rd", "every month on the 3rd, last and 2nd last"),
         ("every 2 months in January", "every 2 months in January"),
         ("every april and december on the 1st and 24th", "every April and December on the 1st and 24th"),
         ("every 2 January on weekdays", "every 2 years January"),
