@@ -242,14 +242,14 @@ def test_what_cannot_be_done_is_an_error(operation: CanvasOperation) -> None:
         changed(canvas(card("a")), operation)
 
 
-@pytest.mark.parametrize("size", [{"width": 10}, {"height": 10}, {"width": 10, "height": 10}])
-def test_an_edge_gets_no_size(size: dict[str, int]) -> None:
+@pytest.mark.parametrize(("width", "height"), [(10, None), (None, 10), (10, 10)])
+def test_an_edge_gets_no_size(width: int | None, height: int | None) -> None:
     """CANVAS-6"""
     edge = {"id": "e", "fromNode": "a", "fromSide": "right", "toNode": "b", "toSide": "left"}
     body = canvas(card("a"), card("b", 400), edges=[edge])
 
     with pytest.raises(InvalidArguments, match="An edge has no size"):
-        changed(body, EditCard("e", **size))
+        changed(body, EditCard("e", width=width, height=height))
     assert changed(body, EditCard("e", color="1")) != body
 
 
