@@ -42,6 +42,15 @@ class Server:
         )
         self.watcher.start()
 
+    def is_told_when_asked(self) -> bool:
+        """Have a call come, and return whether changes are told then.
+
+        watchdog (7.1) has one inotify of all observers: one that ends may end what another has just begun. The next
+        call watches anew.
+        """
+        self.vault.refresh()
+        return self.watcher.mode == "events"
+
     def files(self) -> list[str]:
         """The paths of the files as the next call finds them."""
         self.vault.refresh()
@@ -72,7 +81,7 @@ class Servers:
     def settle(self, *servers: Server) -> None:
         """Wait until servers are told of changes, and have made the scans that are due."""
         for server in servers:
-            eventually(lambda server=server: server.watcher.mode == "events")  # type: ignore[misc]
+            eventually(server.is_told_when_asked)
             server.vault.refresh()
             self.now[0] += 60
             server.vault.catch_up()
