@@ -7,6 +7,7 @@ from contextlib import suppress
 from functools import partial
 
 from obsidian_mcp.core.index.database import Busy, Replaced
+from obsidian_mcp.core.index.early_answers import TRIES
 from obsidian_mcp.core.index.freshness import LOOKING_NOTICE
 from obsidian_mcp.core.index.indexer import Indexer
 from obsidian_mcp.core.index.stored_catalog import StoredCatalog
@@ -15,9 +16,6 @@ from obsidian_mcp.core.query.nodes import QueryNode, has_scope
 from .file_search import FileSearch
 from .hits import Facet, Grouped, Hit, Hits, Request
 from .search_tools import SearchTools
-
-TRIES = 3
-"""How often a question is asked again because notes of its answer have changed."""
 
 
 def may_answer_stored(request: Request, query: QueryNode) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,13 +83,6 @@ def root(tmp_path: Path) -> Path:
     opened.vaults.get().indexer.complete()
     opened.vaults.close()
     return root
-
-
-@pytest.fixture
-def look(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
-    held = Look(monkeypatch)
-    yield held
-    held.end()
 
 
 def ask(root: Path, question: Question, *, knowing_all: bool = False) -> dict[str, Any]:

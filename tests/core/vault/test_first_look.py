@@ -67,13 +67,6 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-@pytest.fixture
-def look(root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Look]:
-    held = Look(monkeypatch)
-    yield held
-    held.end()
-
-
 def write(file: Path, text: str) -> None:
     file.write_text(text, encoding="utf-8", newline="\n")
 
