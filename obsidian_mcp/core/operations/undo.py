@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate
-from operator import attrgetter
 from typing import Literal, NamedTuple
 
 from obsidian_mcp.core.files.ports import Recorded, Step, Undoing
@@ -24,18 +23,16 @@ from obsidian_mcp.core.vault.moves import Moves
 from obsidian_mcp.core.vault.operation import Create, Move, Operation, Remove, RemoveFolder, Write
 from obsidian_mcp.core.vault.planned_change import PlannedChange
 from obsidian_mcp.core.vault.vault import Vault
-from obsidian_mcp.errors import AppError, NoteNotFound, UndoConflict
+from obsidian_mcp.errors import NoteNotFound, UndoConflict
 
 from .history import latest_own_change, recall
+from .moved_files import MovedFiles, look_for_moved
 from .undo_part import ChangePart, choose_part
 
 Wins = Literal["neither", "undo", "current", "both"]
 """For a file that has changed since: refuse, restore the old text, leave the file, or merge."""
 
 TOOL = "undo"
-SAME_TIME_SECONDS = 2.0
-"""A file was written by a change whose time is so close: FAT counts in two seconds."""
-NANOSECONDS = 1e9
 
 
 class UndoneChange(NamedTuple):
@@ -95,7 +92,7 @@ def plan(
     earlier one wrote. Steps are left with `wins` "current", and of files that the change made and
     that are not there any more. Raises: UndoConflict.
     """
-    _look_for_missing(vault, part)
+    moved = look_for_moved(vault, recorded, part.steps)
     chosen = set(part.steps)
     untouched: list[Step] = []
     free: set[str] = set()
@@ -119,7 +116,7 @@ def plan(
                 operation = _restore(vault, part, step, place, now=now, wins=wins)
                 if operation is None and kind == "create" and now is None:
                     if wins != "undo":
-                        _check_gone(vault, recorded, step, place)
+                        _check_gone(vault, moved, step, place)
                     untouched.append(step)  # it was gone already, nobody knows where to
                     continue
             except UndoConflict:
@@ -272,17 +269,7 @@ def _merge(step: Step, disk: str, restored: bytes | None, now: bytes) -> bytes:
     return Text(merged, Text.decode(now).bom).encode()
 
 
-def _look_for_missing(vault: Vault, part: ChangePart) -> None:
-    """Look at the whole folder once where a file that the change has made is not at its place.
-
-    Somebody may have moved it, and the report of that, on a busy machine, be on its way (WATCH-10).
-    """
-    created = (step.disk for step in part.steps if step.kind == "create")
-    if not all(map(vault.files.exists, created)):
-        vault.look_everywhere()
-
-
-def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None:
+def _check_gone(vault: Vault, moved: MovedFiles, step: Step, disk: str) -> None:
     """Check that a file which is to be removed was not moved instead.
 
     It would stay under its new name, and the undo be called done. Raises: UndoConflict with its
@@ -290,16 +277,7 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
     """
     if vault.files.exists(disk):
         return
-    later = sorted(vault.journal.list_since(recorded.number), key=attrgetter("number"))
-    moves = Moves(
-        Move(moved_step.disk, moved_step.target)
-        for change in later
-        for moved_step in change.steps
-        if moved_step.target is not None
-    )
-    place = moves.place_after(disk)
-    if place == disk or not vault.files.exists(place):
-        place = _find_moved(vault, recorded, step)
+    place = moved.find_place(step, disk)
     if place and not vault.policy.is_visible(normal_form(place)):
         raise _conflict(disk, step, None)
     if place:
@@ -309,34 +287,6 @@ def _check_gone(vault: Vault, recorded: Recorded, step: Step, disk: str) -> None
             "it.",
             path=normal_form(place),
         )
-
-
-def _find_moved(vault: Vault, recorded: Recorded, step: Step) -> str:
-    """Return where a file is now that the change made and another program moved; "" where nothing
-    shows that.
-
-    It has the bytes still, and the name or, since a move keeps it, the time. Bytes alone show
-    nothing: many notes are empty, or as their template.
-    """
-    name = normal_form(step.disk.rpartition("/")[2])
-    namesakes = set(vault.catalog.find_by_name(name))
-    candidates = [
-        entry
-        for entry in vault.catalog
-        if entry.size == len(step.after or b"")
-        and (
-            entry.path in namesakes
-            or abs(entry.mtime_ns / NANOSECONDS - recorded.time) < SAME_TIME_SECONDS
-        )
-    ]
-    candidates.sort(key=lambda entry: (entry.path not in namesakes, entry.path))
-    return next((entry.disk for entry in candidates if _holds(vault, entry.disk, step.after)), "")
-
-
-def _holds(vault: Vault, disk: str, data: bytes | None) -> bool:
-    with suppress(AppError):
-        return vault.files.read_file(disk) == data
-    return False
 
 
 def _body(data: bytes | None) -> str:
