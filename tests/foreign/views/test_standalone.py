@@ -186,6 +186,8 @@ def test_a_board_of_thousands_of_tasks_can_be_used_at_once_and_is_whole_soon(
     page.set_default_timeout(60_000)
     show(page, basic, monkeypatch, "query", "--language", "tasks", "--layout", "board", "--group", "status")
     expect(page.locator(".card").first).to_be_visible()
+    # a card has its place before it is painted
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
     usable = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
     assert usable < 10  # a second where nothing else runs
     page.get_by_label("Filter").fill("Task 7 of note 5 ")
